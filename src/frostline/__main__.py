@@ -1,0 +1,5 @@
+import sys
+
+from frostline.cli import main
+
+sys.exit(main())

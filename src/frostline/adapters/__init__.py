@@ -1,0 +1,1 @@
+"""Sources of data: one file each, found by name through `frostline.registry`."""

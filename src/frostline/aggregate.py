@@ -1,0 +1,132 @@
+"""Stage `aggregate`: from per-query figures to tables over seeds."""
+
+from __future__ import annotations
+
+import io
+import math
+import statistics
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from frostline.artifacts import Job
+from frostline.bootstrap import draw_means, interval
+from frostline.ranking import metrics_at, relaimpr
+from frostline.results import Results, read_results
+
+WIDE_TIES = 0.001
+"""Best and worst case are shown in the readable table where they are further apart than this."""
+
+
+def run(job: Job) -> None:
+    """Read every `per_query`, `per_item` and `pooled`; write `leaderboard` as Parquet, CSV and Markdown."""
+    rows: list[dict] = []
+    for fold in job.params["folds"]:
+        rows.extend(leaderboard(read_results(job, fold), job.params))
+    columns = list(rows[0])
+    table = pa.table({name: pa.array([row[name] for row in rows]) for name in columns})
+    job.write_table("parquet", table)
+    stream = io.BytesIO()
+    pacsv.write_csv(table, stream, pacsv.WriteOptions(quoting_style="needed"))
+    job.write_text("csv", stream.getvalue().decode())
+    job.write_text("markdown", wide(rows, job.params))
+
+
+def leaderboard(results: Results, params: dict) -> list[dict]:
+    """Rows of the tidy table of one fold, best primary metric first.
+
+    `mean`, `best` and `worst` are means over seeds of means over queries, `sd` is over seeds (ddof 1, empty for one
+    seed), `ci_low` and `ci_high` the crossed bootstrap of `frostline.bootstrap`. `n_queries` and `n_excluded` are sums
+    over seeds: queries that count, and those without a relevant candidate.
+    """
+    metrics = [str(metric) for metric in metrics_at(params["k"])]
+    low, high = interval(draw_means(results.by_seed(metrics), min(params["seeds"])))
+    base_auc = {seed: results.pooled[seed, params["baseline"]]["mean"]["auc"] for seed in results.seeds}
+    rows = []
+    for number, system in enumerate(results.systems):
+        pooled = [results.pooled[seed, system] for seed in results.seeds]
+        common = {
+            "n_seeds": len(pooled),
+            "n_queries": sum(part["n_queries"] for part in pooled),
+            "n_excluded": sum(part["n_excluded"] for part in pooled),
+            "kind": params["systems"][system],
+        }
+        for position, metric in enumerate(metrics):
+            at = number * len(metrics) + position
+            rows.append(
+                _row(results.fold, system, metric, [part["mean"][metric] for part in pooled], common)
+                | {
+                    "ci_low": float(low[at]),
+                    "ci_high": float(high[at]),
+                    "best": _mean([part["best"][metric] for part in pooled]),
+                    "worst": _mean([part["worst"][metric] for part in pooled]),
+                }
+            )
+        rows.append(_row(results.fold, system, "auc_pooled", [part["auc_pooled"] for part in pooled], common))
+        gains = [
+            relaimpr(part["mean"]["auc"], base_auc[seed]) for seed, part in zip(results.seeds, pooled, strict=True)
+        ]
+        gains = [None if math.isnan(gain) else gain for gain in gains]
+        note = "" if None not in gains else f"undefined: {params['baseline']} is not above chance in every seed"
+        rows.append(_row(results.fold, system, "relaimpr", gains, common) | {"note": note})
+    place = {
+        row["system"]: position
+        for position, row in enumerate(
+            sorted((r for r in rows if r["metric"] == params["primary"]), key=lambda r: (-r["mean"], r["system"]))
+        )
+    }
+    return sorted(rows, key=lambda row: place[row["system"]])
+
+
+def _row(fold: str, system: str, metric: str, values: list[float | None], common: dict) -> dict:
+    sd = statistics.stdev(values) if len(values) > 1 and None not in values else None
+    return {
+        "system": system,
+        "fold": fold,
+        "metric": metric,
+        "mean": _mean(values),
+        "sd": sd,
+        "ci_low": None,
+        "ci_high": None,
+        "n_seeds": common["n_seeds"],
+        "n_queries": common["n_queries"],
+        "best": None,
+        "worst": None,
+        "n_excluded": common["n_excluded"],
+        "kind": common["kind"],
+        "deterministic": sd == 0,
+        "note": "the generating probabilities, no competitor" if common["kind"] == "oracle" else "",
+    }
+
+
+def _mean(values: list[float | None]) -> float | None:
+    return None if None in values else statistics.fmean(values)
+
+
+def wide(rows: list[dict], params: dict) -> str:
+    """The test fold as a Markdown table: a row a system, a column a metric, mean ± sd over seeds."""
+    test = [row for row in rows if row["fold"] == "test"]
+    metrics = list(dict.fromkeys(row["metric"] for row in test))
+    metrics.sort(key=lambda metric: metric != params["primary"])
+    cell = {(row["system"], row["metric"]): _cell(row) for row in test}
+    lines = [
+        f"| system | kind | {' | '.join(metrics)} |",
+        f"|---|---|{'---:|' * len(metrics)}",
+        *(
+            f"| {system} | {params['systems'][system]} | {' | '.join(cell[system, metric] for metric in metrics)} |"
+            for system in dict.fromkeys(row["system"] for row in test)
+        ),
+        "",
+        f"Test-cold items, mean ± standard deviation over {len(params['seeds'])} seeds; in brackets the worst and best "
+        f"case of the order of tied candidates, where they are more than {WIDE_TIES} apart.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(row: dict) -> str:
+    if row["mean"] is None:
+        return "–"
+    text = f"{row['mean']:.4f}" + ("" if row["sd"] is None else f" ± {row['sd']:.4f}")
+    if row["best"] is not None and row["best"] - row["worst"] > WIDE_TIES:
+        text += f" [{row['worst']:.4f}, {row['best']:.4f}]"
+    return text

@@ -1,0 +1,123 @@
+"""The command `frostline`: one subcommand a stage, and what a person asks of a result.
+
+Only the standard library is imported until a stage is known: every job of the workflow pays for the rest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+import traceback
+
+from frostline.errors import FrostlineError
+
+STAGES = {
+    "ingest": "read the data, clean it, count what was dropped",
+    "split": "draw cold items",
+    "content": "turn item content into features, fitted on warm items",
+    "fit_donor": "train a recommender on warm interactions",
+    "fit_method": "let a transfer method learn from warm items",
+    "score": "score the cold items of a fold",
+    "evaluate": "compare scores with held-out labels",
+    "select": "choose a system by its val-cold figures",
+    "aggregate": "tables over seeds",
+    "audit": "check the split and the lineage, give the verdict",
+    "report": "one page to read",
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run a subcommand; return the exit code (0, or 1 after an error that the user can mend)."""
+    arguments = _parser().parse_args(argv)
+    if arguments.command == "inspect":
+        return _complain(lambda: _inspect(arguments.file))
+    return _run_stage(arguments)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="frostline",
+        description="Leak-proof evaluation of recommenders on cold items. Runs are started with "
+        "'snakemake --cores 8'; the stages below are what its jobs call.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    inspect = commands.add_parser("inspect", help="print where a result file came from")
+    inspect.add_argument("file")
+    for name, summary in STAGES.items():
+        stage = commands.add_parser(name, help=f"stage: {summary}", description=summary)
+        stage.add_argument("--input", nargs="*", default=[], metavar="NAME=PATH", help="the files that it may read")
+        stage.add_argument("--output", nargs="*", default=[], metavar="NAME=PATH", help="the files that it writes")
+        stage.add_argument("--over", nargs="*", default=[], metavar="AXIS=A,B", help="values of {AXIS} in input paths")
+        stage.add_argument("--params", default="{}", metavar="JSON", help="its part of the config")
+        stage.add_argument("--code", default="", metavar="DIGEST", help="recorded in the provenance")
+        stage.add_argument("--threads", type=int, default=1, help="threads that numerical libraries may use")
+        stage.add_argument("--log", metavar="FILE", help="where messages and errors are kept")
+    return parser
+
+
+def _run_stage(arguments: argparse.Namespace) -> int:
+    # Pinned here and not by Snakemake, which clips it to --cores, because the thread count can change the last bits.
+    for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR"):
+        os.environ[f"{library}_NUM_THREADS"] = str(arguments.threads)
+    import resource
+
+    from frostline.artifacts import Job, expand_family
+
+    axes = {axis: values.split(",") for axis, values in _pairs(arguments.over)}
+    inputs: dict[str, str] = {}
+    for name, path in _pairs(arguments.input):
+        inputs |= expand_family(name, path, axes) if "{" in path and axes else {name: path}
+    job = Job(
+        stage=arguments.command,
+        inputs=inputs,
+        outputs=dict(_pairs(arguments.output)),
+        params=json.loads(arguments.params),
+        code=arguments.code,
+        threads=arguments.threads,
+    )
+    with open(arguments.log or os.devnull, "w", encoding="utf-8") as log:
+        started = time.perf_counter()
+        code = _complain(lambda: _guarded(job), log)
+        seconds = time.perf_counter() - started
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        log.write(f"{arguments.command}: {seconds:.2f} s, peak {peak:.0f} MiB\n")
+    return code
+
+
+def _guarded(job) -> None:
+    from importlib import import_module
+
+    from frostline.artifacts import guard
+
+    stage = import_module(f"frostline.{job.stage}")
+    guard(job)
+    stage.run(job)
+
+
+def _complain(action, log=None) -> int:
+    try:
+        action()
+    except FrostlineError as error:
+        message = f"frostline: error: {error}\n"
+    except Exception:
+        # A defect of ours, or of a plug-in: the traceback belongs into the log, or to the terminal where there is none.
+        message = f"frostline: internal error, please report it\n{traceback.format_exc()}"
+    else:
+        return 0
+    sys.stderr.write(message)
+    if log:
+        log.write(message)
+    return 1
+
+
+def _pairs(items: list[str]) -> list[tuple[str, str]]:
+    return [(name, value) for name, _, value in (item.partition("=") for item in items)]
+
+
+def _inspect(path: str) -> None:
+    from frostline.inspect import describe
+
+    print(describe(path))

@@ -1,0 +1,358 @@
+"""The config: read once, checked whole before any job starts, and handed on in typed pieces.
+
+Every message names the key by its full path, says what is allowed and suggests the nearest spelling. Components are
+dataclasses, so a method's parameters are checked here against the fields of its class.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from frostline import registry
+from frostline.dataset import KINDS, DataFile
+from frostline.errors import ConfigError, suggest
+from frostline.ranking import Metric
+
+CONTROLS = ("random", "constant")
+BASELINES = ("grouped_popularity", "grouped_popularity_personal")
+ORACLE = "oracle"
+FOLDS = ("val", "test")
+_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+@dataclass(frozen=True)
+class Split:
+    """How items are divided; shares are of all items that have interactions."""
+
+    kind: Literal["stratified"] = "stratified"
+    test: float = 0.2
+    val: float = 0.1
+    strata: tuple[Literal["category", "popularity"], ...] = ("category", "popularity")
+    popularity_buckets: int = 5
+    min_interactions: int = 5
+    val_folds: int = 5
+
+    def __post_init__(self) -> None:
+        if not (0 < self.test < 1 and 0 < self.val < 1 and self.test + self.val < 1):
+            raise ValueError(
+                f"test ({self.test}) and val ({self.val}) must be positive and leave a share for warm items"
+            )
+        if self.popularity_buckets < 1 or self.min_interactions < 1:
+            raise ValueError("popularity_buckets and min_interactions must be at least 1")
+        if self.val_folds < 2:
+            raise ValueError("val_folds must be at least 2")
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """Which measures are computed; `primary` decides the choice and the order of the table."""
+
+    k: tuple[int, ...] = (1, 5, 10)
+    primary: str = "ndcg@10"
+    ties: Literal["expected", "item_id"] = "expected"
+
+    def __post_init__(self) -> None:
+        if not self.k or min(self.k) < 1 or len(set(self.k)) != len(self.k):
+            raise ValueError(f"k must list different positive whole numbers, not {list(self.k)}")
+        primary = Metric.parse(self.primary)
+        if primary.k is not None and primary.k not in self.k:
+            raise ValueError(f"primary '{self.primary}' is cut at {primary.k}, which is not among k: {list(self.k)}")
+
+
+@dataclass(frozen=True)
+class Data:
+    """An adapter, its options, and the content fields to keep: `{name: {as: kind, …}}`."""
+
+    adapter: str
+    options: dict[str, Any]
+    content: dict[str, dict[str, str]]
+
+    def files(self) -> dict[str, DataFile]:
+        return dict(registry.load("adapters", self.adapter)(**self.options).files())
+
+
+@dataclass(frozen=True)
+class Component:
+    """A donor or a method under its label."""
+
+    label: str
+    name: str
+    params: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class System:
+    """One row of the tables."""
+
+    name: str
+    kind: Literal["system", "baseline", "control", "oracle"]
+    method: Component | None
+    donor: Component | None
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One protocol on one data set with its systems and seeds."""
+
+    name: str
+    protocol: str
+    data: Data
+    split: Split
+    seeds: tuple[int, ...]
+    donors: dict[str, Component]
+    systems: dict[str, System]
+    baseline: str
+    metrics: Metrics
+    keep_scores: bool = False
+
+
+@dataclass(frozen=True)
+class _Top:
+    experiments: dict[str, dict] = field(default_factory=dict)
+    keep_scores: bool = False
+
+
+@dataclass(frozen=True)
+class _Entry:
+    protocol: Literal["cold-items"]
+    data: dict[str, Any]
+    content: list
+    split: dict[str, Any] = field(default_factory=dict)
+    seeds: tuple[int, ...] = (42, 43, 44, 45, 46)
+    donors: dict[str, Any] = field(default_factory=dict)
+    methods: dict[str, Any] = field(default_factory=dict)
+    baseline: str = "grouped_popularity_personal"
+    metrics: dict[str, Any] = field(default_factory=dict)
+
+
+def load(config: Mapping[str, Any]) -> dict[str, Experiment]:
+    """Check a config and return its experiments by name.
+
+    Raises
+    ------
+    ConfigError
+        On the first thing that is wrong, naming the key by its full path.
+    """
+    top = read(_Top, config, "config")
+    if not top.experiments:
+        raise ConfigError("config: 'experiments' is missing or empty. Give at least one experiment under it")
+    return {
+        name: _experiment(name, entry, f"experiments.{name}", top.keep_scores)
+        for name, entry in top.experiments.items()
+    }
+
+
+def _experiment(name: str, raw: Any, where: str, keep_scores: bool) -> Experiment:
+    _check_label(name, where)
+    entry = read(_Entry, raw, where)
+    if not entry.seeds or len(set(entry.seeds)) != len(entry.seeds) or min(entry.seeds) < 0:
+        raise ConfigError(f"{where}.seeds: give different whole numbers from 0 up, not {list(entry.seeds)}")
+    data = _data(entry.data, entry.content, where)
+    split = read(Split, entry.split, f"{where}.split")
+    if "category" in split.strata and not any(options["as"] == "categories" for options in data.content.values()):
+        raise ConfigError(
+            f"{where}.split.strata: 'category' needs a content field of kind 'categories'. "
+            "Add one to 'content', or stratify by [popularity] alone"
+        )
+    donors = _components("donors", entry.donors, f"{where}.donors")
+    methods = _components("methods", entry.methods, f"{where}.methods")
+    systems = _systems(donors, methods, data, where)
+    competitors = [system.name for system in systems.values() if system.kind in ("system", "baseline")]
+    if entry.baseline not in competitors:
+        raise ConfigError(f"{where}.baseline: no system '{entry.baseline}', {suggest(entry.baseline, competitors)}")
+    return Experiment(
+        name=name,
+        protocol=entry.protocol,
+        data=data,
+        split=split,
+        seeds=entry.seeds,
+        donors=donors,
+        systems=systems,
+        baseline=entry.baseline,
+        metrics=read(Metrics, entry.metrics, f"{where}.metrics"),
+        keep_scores=keep_scores,
+    )
+
+
+def _data(raw: Mapping[str, Any], content: list, where: str) -> Data:
+    options = dict(raw)
+    if "adapter" not in options:
+        raise ConfigError(f"{where}.data: 'adapter' is missing. Allowed: {', '.join(registry.BUILT_IN['adapters'])}")
+    name = options.pop("adapter")
+    adapter_class = _located("adapters", name, f"{where}.data.adapter")
+    adapter = read(adapter_class, options, f"{where}.data")
+    kinds = dict(adapter.kinds())
+    fields: dict[str, dict[str, str]] = {}
+    for position, item in enumerate(content):
+        place = f"{where}.content[{position}]"
+        spec = {"field": item} if isinstance(item, str) else item
+        if not isinstance(spec, Mapping) or not isinstance(spec.get("field"), str):
+            raise ConfigError(f"{place}: give a field's name, or {{field: name, as: kind}}, not {item!r}")
+        unknown = set(spec) - {"field", "as", "separator"}
+        if unknown:
+            raise ConfigError(
+                f"{place}: unknown key '{min(unknown)}', {suggest(min(unknown), ['field', 'as', 'separator'])}"
+            )
+        field_name, kind = spec["field"], spec.get("as", kinds.get(spec["field"]))
+        if kinds and field_name not in kinds:
+            raise ConfigError(f"{place}: {name} has no field '{field_name}', {suggest(field_name, kinds)}")
+        if kind not in KINDS:
+            problem = "its kind is not known, give 'as'" if kind is None else f"unknown kind '{kind}'"
+            raise ConfigError(f"{place}: field '{field_name}': {problem}. {suggest(str(kind), KINDS)}")
+        if field_name in fields:
+            raise ConfigError(f"{place}: field '{field_name}' is listed twice. Remove one")
+        fields[field_name] = {"as": kind, **{key: spec[key] for key in ("separator",) if key in spec}}
+    if not fields:
+        raise ConfigError(f"{where}.content: is empty. Cold items are scored by their content; name at least one field")
+    return Data(name, options, fields)
+
+
+def _components(group: str, raw: Mapping[str, Any], where: str) -> dict[str, Component]:
+    found: dict[str, Component] = {}
+    selector = group.removesuffix("s")
+    for key, params in raw.items():
+        place = f"{where}.{key}"
+        if params is not None and not isinstance(params, Mapping):
+            raise ConfigError(f"{place}: give its parameters as a mapping, {{}} for the defaults, not {params!r}")
+        params = dict(params or {})
+        label, name = params.pop("label", key), params.pop(selector, key)
+        _check_label(label, place)
+        if label in found:
+            raise ConfigError(f"{place}: the label '{label}' is used twice. Give each {selector} its own")
+        component_class = _located(group, name, place)
+        instance = read(component_class, params, place)
+        found[label] = Component(label, name, {f.name: getattr(instance, f.name) for f in dataclasses.fields(instance)})
+    return found
+
+
+def _systems(donors: dict[str, Component], methods: dict[str, Component], data: Data, where: str) -> dict[str, System]:
+    mandatory = {name: {} for name in (*CONTROLS, *BASELINES) if name not in {m.name for m in methods.values()}}
+    methods = _components("methods", mandatory, where) | methods
+    kinds = {options["as"] for options in data.content.values()}
+    systems: list[System] = []
+    for method in methods.values():
+        kind = "control" if method.name in CONTROLS else "baseline" if method.name in BASELINES else "system"
+        method_class = registry.load("methods", method.name)
+        if method_class.content_kind and method_class.content_kind not in kinds:
+            raise ConfigError(
+                f"{where}.content: {method.label} needs a field of kind '{method_class.content_kind}'. Add one to 'content'"
+            )
+        if "donor" not in method_class.needs:
+            systems.append(System(method.label, kind, method, None))
+            continue
+        if not donors:
+            raise ConfigError(
+                f"{where}.methods.{method.label}: transfers a donor's scores, but 'donors' is empty. Add one"
+            )
+        systems.extend(System(f"{donor.label}+{method.label}", kind, method, donor) for donor in donors.values())
+    if getattr(registry.load("adapters", data.adapter), "has_truth", data.adapter == "synthetic"):
+        systems.append(System(ORACLE, "oracle", None, None))
+    return {system.name: system for system in systems}
+
+
+def _located(group: str, name: Any, where: str) -> type:
+    try:
+        return registry.load(group, name if isinstance(name, str) else repr(name))
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from error
+
+
+def _check_label(label: Any, where: str) -> None:
+    if not isinstance(label, str) or not _LABEL.fullmatch(label) or label == ORACLE:
+        raise ConfigError(
+            f"{where}: {label!r} cannot name a folder. Use letters, digits, '_', '-' and '.', and not '{ORACLE}'"
+        )
+
+
+def read(cls: type, raw: Any, where: str) -> Any:
+    """Build a dataclass from a mapping, checking keys and types against its fields.
+
+    Whole numbers are accepted where a float is expected, lists where a tuple is; a null takes the field's default.
+
+    Raises
+    ------
+    ConfigError
+        On an unknown, missing or wrongly typed key, or when the class itself refuses a value by ValueError.
+    """
+    if not isinstance(raw, Mapping):
+        raise ConfigError(f"{where}: expected a mapping, not {raw!r}")
+    fields = {f.name: f for f in dataclasses.fields(cls) if f.init}
+    hints = typing.get_type_hints(cls)
+    for key in raw:
+        if key not in fields:
+            raise ConfigError(f"{where}: unknown key '{key}', {suggest(key, fields)}")
+    values = {
+        key: _convert(value, hints[key], f"{where}.{key}")
+        for key, value in raw.items()
+        if value is not None or not _has_default(fields[key])
+    }
+    for key, spec in fields.items():
+        if key not in values and not _has_default(spec):
+            raise ConfigError(f"{where}: '{key}' is missing ({_describe(hints[key])}). Add it")
+    try:
+        return cls(**values)
+    except ValueError as error:
+        raise ConfigError(f"{where}: {error}") from error
+
+
+def _has_default(spec: dataclasses.Field) -> bool:
+    return spec.default is not dataclasses.MISSING or spec.default_factory is not dataclasses.MISSING
+
+
+def _convert(value: Any, hint: Any, where: str) -> Any:
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any or (
+        isinstance(hint, type) and isinstance(value, hint) and not (hint is int and isinstance(value, bool))
+    ):
+        return value
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if origin is Literal:
+        if value in arguments:
+            return value
+        raise ConfigError(f"{where}: unknown value {value!r}, {suggest(value, arguments)}")
+    if origin in (typing.Union, types.UnionType):
+        choices = [choice for choice in arguments if choice is not type(None)]
+        return None if value is None else _convert(value, choices[0], where)
+    if origin is tuple and isinstance(value, (list, tuple)):
+        return tuple(_convert(part, arguments[0], f"{where}[{position}]") for position, part in enumerate(value))
+    if origin in (dict, list) and isinstance(value, origin):
+        if origin is dict and len(arguments) == 2 and arguments[1] is not Any:
+            return {key: _convert(part, arguments[1], f"{where}.{key}") for key, part in value.items()}
+        return value
+    hint_text = _describe(hint)
+    extra = "" if not (hint is float and isinstance(value, str) and _is_number(value)) else " (write it without quotes)"
+    raise ConfigError(f"{where}: expected {hint_text}, not {value!r}{extra}")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _describe(hint: Any) -> str:
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Literal:
+        return "one of " + ", ".join(map(str, arguments))
+    if origin in (tuple, list):
+        return f"a list of {_describe(arguments[0])}" if arguments else "a list"
+    if origin in (typing.Union, types.UnionType):
+        return _describe(arguments[0])
+    names = {
+        int: "a whole number",
+        float: "a number",
+        str: "text",
+        bool: "true or false",
+        dict: "a mapping",
+        list: "a list",
+    }
+    return names.get(origin or hint, str(hint))

@@ -1,0 +1,1 @@
+"""Donors: recommenders trained on warm interactions, one a file."""

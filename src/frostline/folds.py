@@ -1,0 +1,22 @@
+"""Names of the folds, and the item folds within val-cold by which everything on val is judged."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frostline.seeds import generator
+
+WARM, VAL, TEST = "warm", "val", "test"
+
+
+def item_folds(n_items: int, n_folds: int, seed: int) -> np.ndarray:
+    """Assign items to folds of sizes that differ by one at most.
+
+    Val figures of every system are means over these folds, the candidates being a fold's items, so that a system that
+    learns from the labels of the other folds and one that learns from none are judged alike.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_items,)
+    """
+    return generator(seed, "val-folds").permutation(np.arange(n_items) % n_folds)

@@ -1,0 +1,1 @@
+"""Methods: ways to score cold items, one a file."""

@@ -1,0 +1,156 @@
+"""From the config to what each job is given: its parameters, the digest of its code and the data files it reads."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from pathlib import Path
+
+from frostline import codeversion, registry
+from frostline.config import FOLDS, Component, Experiment, System
+from frostline.dataset import DataFile
+from frostline.errors import ConfigError
+
+
+def spec(stage: str, experiment: Experiment, **of: str) -> str:
+    """Parameters of one job as JSON: the part of the config that its stage depends on, and nothing else.
+
+    Parameters
+    ----------
+    stage : str
+    experiment : Experiment
+    **of : str
+        The job's wildcards: `seed`, `donor`, `system`, `fold`, as far as the stage has them.
+    """
+    params = _SPECS[stage](experiment, of)
+    if "seed" in of:
+        params["seed"] = int(of["seed"])
+    return json.dumps(params, sort_keys=True)
+
+
+def code(stage: str, group: str | None = None, component: str | None = None) -> str:
+    """Digest of the source behind a stage and, where it runs one, a component."""
+    roots = [f"frostline.{stage}"]
+    if group:
+        roots.append(registry.locate(group, component).partition(":")[0])
+    return codeversion.digest(*roots)
+
+
+def needs(system: System) -> tuple[str, ...]:
+    """What a system's method learns from: names among `train`, `content`, `donor`."""
+    return _method_class(system).needs
+
+
+def is_fitted(system: System) -> bool:
+    """Whether a system's method has a model to fit."""
+    return _method_class(system).is_fitted()
+
+
+def find(file: DataFile, experiment: str) -> str:
+    """Path of a data file: where the config says, else in the folder `FROSTLINE_DATA`, else in the cache.
+
+    Raises
+    ------
+    ConfigError
+        When it is in none of them, saying where it was looked for and where it can be had.
+    """
+    name = Path(file.path).name if file.path else file.name
+    places = [Path(file.path)] if file.path else []
+    if os.environ.get("FROSTLINE_DATA"):
+        places.append(Path(os.environ["FROSTLINE_DATA"], name))
+    places.append(Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"), "frostline", name))
+    for place in places:
+        if place.exists():
+            return str(place)
+    source = f"Get it from {file.source} and put it" if file.source else "Put it"
+    raise ConfigError(
+        f"experiments.{experiment}.data: {name} was not found. Looked for: {', '.join(map(str, places))}. "
+        f"{source} into one of these places, or set FROSTLINE_DATA to the folder that holds it"
+    )
+
+
+def _method_class(system: System) -> type:
+    return registry.load("methods", system.method.name)
+
+
+def _ingest(experiment: Experiment, of: dict) -> dict:
+    data = experiment.data
+    return {"adapter": data.adapter, "options": data.options, "content": data.content}
+
+
+def _split(experiment: Experiment, of: dict) -> dict:
+    category = next((name for name, field in experiment.data.content.items() if field["as"] == "categories"), None)
+    return {
+        "split": dataclasses.asdict(experiment.split),
+        "category": category if "category" in experiment.split.strata else None,
+    }
+
+
+def _content(experiment: Experiment, of: dict) -> dict:
+    return {"content": experiment.data.content}
+
+
+def _fit_donor(experiment: Experiment, of: dict) -> dict:
+    return _component("donor", experiment.donors[of["donor"]])
+
+
+def _method(experiment: Experiment, of: dict) -> dict:
+    return _component("method", experiment.systems[of["system"]].method)
+
+
+def _component(kind: str, component: Component) -> dict:
+    return {kind: component.name, "options": component.params}
+
+
+def _evaluate(experiment: Experiment, of: dict) -> dict:
+    params = {"k": experiment.metrics.k, "ties": experiment.metrics.ties, "fold": of["fold"], "system": of["system"]}
+    return params | ({"val_folds": experiment.split.val_folds} if of["fold"] == "val" else {})
+
+
+def _select(experiment: Experiment, of: dict) -> dict:
+    systems = {system.name: system.kind for system in experiment.systems.values()}
+    return {"systems": systems, "primary": experiment.metrics.primary}
+
+
+def _aggregate(experiment: Experiment, of: dict) -> dict:
+    return {
+        "systems": {system.name: system.kind for system in experiment.systems.values()},
+        "seeds": experiment.seeds,
+        "folds": FOLDS,
+        "k": experiment.metrics.k,
+        "primary": experiment.metrics.primary,
+        "baseline": experiment.baseline,
+    }
+
+
+def _audit(experiment: Experiment, of: dict) -> dict:
+    return _aggregate(experiment, of) | _split(experiment, of)
+
+
+def _report(experiment: Experiment, of: dict) -> dict:
+    return _aggregate(experiment, of) | {
+        "experiment": experiment.name,
+        "protocol": experiment.protocol,
+        "adapter": experiment.data.adapter,
+        "content": experiment.data.content,
+        "split": dataclasses.asdict(experiment.split),
+        "donors": {label: donor.params for label, donor in experiment.donors.items()},
+        "methods": {system.name: system.method.params for system in experiment.systems.values() if system.method},
+        "ties": experiment.metrics.ties,
+    }
+
+
+_SPECS = {
+    "ingest": _ingest,
+    "split": _split,
+    "content": _content,
+    "fit_donor": _fit_donor,
+    "fit_method": _method,
+    "score": _method,
+    "evaluate": _evaluate,
+    "select": _select,
+    "aggregate": _aggregate,
+    "audit": _audit,
+    "report": _report,
+}

@@ -1,0 +1,411 @@
+"""Ranking metrics from the ranks of the relevant candidates alone, ties and all.
+
+For each relevant candidate it is enough to know how many candidates score higher and how many score the same, and how
+many of either are relevant: recall, precision, AP, NDCG, RR, hit rate and AUC follow in closed form. Where scores tie,
+a metric is its exact expectation over a uniformly random order of the tied candidates (McSherry & Najork, "Computing
+information retrieval performance measures efficiently in the presence of tied scores", ECIR 2008), so it depends
+neither on ids nor on the order of rows.
+
+Pairs are two integer arrays of one length: the row (query) and the column (item) of cells in the score matrix.
+"""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+CUT_METRICS = ("recall", "precision", "map", "ndcg", "mrr", "hit_rate")
+UNLISTED = 2**31 - 1  # `greater` of an item that was never retrieved: no cut-off reaches it
+_BLOCK_CELLS = 1 << 19  # scores handled at once: bounds the memory, and fits a cache
+_BINS = 1 << 22
+
+Pairs = tuple[npt.ArrayLike, npt.ArrayLike]
+
+
+class NonFiniteScore(ValueError):
+    """A score that cannot be ranked, at `row` and `column`."""
+
+    def __init__(self, row: int, column: int, value: float) -> None:
+        super().__init__(f"the score of query row {row}, candidate column {column} is {value}: it must be finite")
+        self.row, self.column = row, column
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A measure as a value: a name and a cut-off, written `ndcg@10`; or `auc`, which has no cut-off."""
+
+    name: str
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        cut = self.name in CUT_METRICS and isinstance(self.k, int) and self.k >= 1
+        if not cut and (self.name, self.k) != ("auc", None):
+            allowed = ", ".join(f"{name}@k" for name in CUT_METRICS)
+            raise ValueError(f"unknown metric {str(self)!r}: allowed are {allowed} with a whole k >= 1, and auc")
+
+    def __str__(self) -> str:
+        return self.name if self.k is None else f"{self.name}@{self.k}"
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The metric written `text`. Raises ValueError, saying what is allowed, if there is none."""
+        name, _, k = text.partition("@")
+        return cls(name, int(k)) if k.isdecimal() else cls(text)
+
+
+def metrics_at(ks: Sequence[int]) -> tuple[Metric, ...]:
+    """Every metric: those with a cut-off at each k in turn, then AUC."""
+    return (*(Metric(name, k) for k in ks for name in CUT_METRICS), Metric("auc"))
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Where the relevant candidates stand: one entry a relevant pair, sorted by (query, greater)."""
+
+    query: np.ndarray
+    item: np.ndarray  # int32
+    greater: np.ndarray  # candidates that score strictly higher
+    tied: np.ndarray  # candidates that score the same, itself included
+    relevant_greater: np.ndarray  # the relevant ones among `greater`
+    relevant_tied: np.ndarray  # the relevant ones among `tied`
+    beaten: np.ndarray  # the others that score lower, and half of those that tie: what AUC adds up
+    n_relevant: np.ndarray  # one entry a query
+    n_candidates: np.ndarray  # one entry a query
+
+    def best(self) -> Self:
+        """The ranks if every tie fell in favour of the relevant candidates."""
+        rivals = self.tied - self.relevant_tied
+        return replace(self, tied=self.relevant_tied, beaten=self.beaten + rivals / 2)
+
+    def worst(self) -> Self:
+        """The ranks if every tie fell against the relevant candidates."""
+        rivals = self.tied - self.relevant_tied
+        return replace(self, greater=self.greater + rivals, tied=self.relevant_tied, beaten=self.beaten - rivals / 2)
+
+
+def rank_relevant(
+    scores: np.ndarray,
+    query: npt.ArrayLike,
+    item: npt.ArrayLike,
+    *,
+    excluded: Pairs | None = None,
+    unlisted: bool = False,
+    ties: Literal["expected", "item_id"] = "expected",
+) -> Ranks:
+    """Rank the relevant pairs (query, item) among the candidates of their query.
+
+    scores: float32 or float64 [n_queries, n_candidates], higher is better; may be a memory map, is never written to.
+    excluded: pairs that are no candidates and count for nothing; they alone may score -inf.
+    unlisted: the excluded pairs were never retrieved: a relevant one is no error, but worth zero and outside the AUC.
+    ties: "item_id" orders tied candidates by ascending column, for comparison with others; AUC counts half even then.
+
+    Raises NonFiniteScore for the first NaN or infinite score; TypeError for other dtypes; ValueError for another shape,
+    pairs outside it, and relevant pairs that are repeated or excluded.
+    """
+    if ties not in ("expected", "item_id"):
+        raise ValueError(f"ties={ties!r}: allowed are 'expected' and 'item_id'")
+    n_items = scores.shape[-1]
+    cells, out = _flat_pairs(scores, query, item, excluded, unlisted)
+    blocks = _blocks(scores, cells, out)
+    counts = [_count(block, *np.divmod(inside, n_items), ties == "item_id") for block, inside in blocks]
+    greater, tied, ahead = np.concatenate(counts, axis=1)
+    greater[np.isin(cells, out)] = UNLISTED
+    n_candidates = n_items - np.bincount(out // n_items, minlength=len(scores))
+    return _ranks(*np.divmod(cells, n_items), greater, tied, ahead, n_candidates, ties == "item_id")
+
+
+def rank_lists(lists: Sequence[Sequence[int]], relevant: Sequence[Collection[int]]) -> Ranks:
+    """Ranks from each query's list of item numbers, best first, and its relevant items.
+
+    An item that is not listed is not tied: it was never retrieved, is worth zero and is no candidate of the AUC.
+    Raises ValueError if a query's list or relevant items repeat an item, and if one of the two is missing.
+    """
+    found = [np.zeros((5, 0), np.int64)]
+    for query, (ranked, wanted) in enumerate(zip(lists, relevant, strict=True)):
+        place = {item: rank for rank, item in enumerate(ranked)}
+        item = np.unique(np.array(list(wanted), np.int64))
+        if len(place) < len(ranked) or len(item) < len(wanted):
+            raise ValueError(f"query {query}: an item occurs twice")
+        greater = np.array([place.get(i, UNLISTED) for i in item.tolist()], np.int64)
+        found.append(np.stack([np.full_like(item, query), item, greater, np.ones_like(item), np.zeros_like(item)]))
+    return _ranks(*np.concatenate(found, axis=1), np.array([len(ranked) for ranked in lists], np.int64))
+
+
+@np.errstate(invalid="ignore")
+def evaluate(ranks: Ranks, metrics: Sequence[Metric], *, map_over: Literal["min", "relevant"] = "min") -> np.ndarray:
+    """Each query's value of each metric: float64 [n_queries, n_metrics].
+
+    NaN for a query without a relevant candidate, and for the AUC of one without another candidate.
+    map_over: AP@k divides by min(n_relevant, k), or by n_relevant.
+    """
+    values = np.empty((len(ranks.n_relevant), len(metrics)))
+    for column, metric in enumerate(metrics):
+        pairs, worth, whole = _terms(ranks, metric, map_over)
+        values[:, column] = np.bincount(ranks.query[pairs], worth, len(values)) / whole
+    values[ranks.n_relevant == 0] = np.nan
+    return values
+
+
+@np.errstate(invalid="ignore")
+def contributions(
+    ranks: Ranks, metrics: Sequence[Metric], *, map_over: Literal["min", "relevant"] = "min"
+) -> np.ndarray:
+    """What each relevant pair adds to its query's value: float64 [n_pairs, n_metrics], in the order of `ranks`.
+
+    They add up to what `evaluate` gives, to the last rounding. RR and hit rate are shared equally by the relevant
+    candidates that tie for the first place among the relevant.
+    """
+    shares = np.zeros((len(metrics), len(ranks.query)))
+    for share, metric in zip(shares, metrics, strict=True):
+        pairs, worth, whole = _terms(ranks, metric, map_over)
+        share[pairs] = worth / whole[ranks.query[pairs]]
+    return shares.T
+
+
+def rank_parts(
+    scores: np.ndarray,
+    query: npt.ArrayLike,
+    item: npt.ArrayLike,
+    parts: npt.ArrayLike,
+    *,
+    excluded: Pairs | None = None,
+    ties: Literal["expected", "item_id"] = "expected",
+) -> list[Ranks]:
+    """`rank_relevant` within each part of the candidates; `parts` names the part of each column."""
+    n_items, parts = scores.shape[-1], np.asarray(parts)
+    if parts.shape != (n_items,):
+        raise ValueError(f"parts have the shape {parts.shape}: one a candidate, ({n_items},), is needed")
+    pairs = _flat_pairs(scores, query, item, excluded)
+    for _ in _blocks(scores, *pairs):  # a score that is not finite is named here, by its column among all
+        pass
+    ranks = []
+    for part in np.unique(parts):
+        columns = np.flatnonzero(parts == part)
+        inside = (np.divmod(cells[parts[cells % n_items] == part], n_items) for cells in pairs)
+        own, away = ((row, columns.searchsorted(column)) for row, column in inside)
+        within = rank_relevant(scores[:, columns], *own, excluded=away, ties=ties)
+        ranks.append(replace(within, item=columns.astype(np.int32)[within.item]))
+    return ranks
+
+
+def mean_of_parts(values: Sequence[np.ndarray]) -> np.ndarray:
+    """The mean of each query's values over the parts in which it has one; NaN if there is none."""
+    with np.errstate(invalid="ignore"):
+        return np.nansum(values, axis=0) / np.sum(~np.isnan(values), axis=0)
+
+
+def relaimpr(auc: float, auc_base: float) -> float:
+    """How much further above chance than the base an AUC is, as a share; NaN if the base is not above chance."""
+    return (auc - 0.5) / (auc_base - 0.5) - 1 if auc_base > 0.5 else math.nan
+
+
+def pooled_auc(
+    scores: np.ndarray, query: npt.ArrayLike, item: npt.ArrayLike, *, excluded: Pairs | None = None
+) -> float:
+    """The exact AUC over all candidates of all queries that have a relevant one, ties half; NaN if there is one class.
+
+    Takes and refuses what `rank_relevant` does, but sorts a copy of all the scores: `PooledAUC` needs none.
+    """
+    pool, relevant = (np.concatenate(s) for s in zip(*_pool(scores, query, item, excluded), strict=True))
+    pool.sort()
+    relevant.sort()  # neighbouring look-ups share the cache
+    twice_won = sum(int(pool.searchsorted(relevant, side).sum()) for side in ("left", "right"))
+    # Half of the comparisons of the relevant among themselves, each with itself included, are won.
+    pairs = len(relevant) * (len(pool) - len(relevant))
+    return (twice_won - len(relevant) ** 2) / (2 * pairs) if pairs else math.nan
+
+
+@dataclass
+class PooledAUC:
+    """`pooled_auc` one shard of queries at a time, from summed counts.
+
+    Scores are told apart by the top 22 bits of their float32 (13 of the mantissa): the exact value is within
+    `value` +- `bound`.
+    """
+
+    counts: np.ndarray = field(default_factory=lambda: np.zeros((2, _BINS), np.int64))  # relevant, others
+
+    def add(
+        self, scores: np.ndarray, query: npt.ArrayLike, item: npt.ArrayLike, *, excluded: Pairs | None = None
+    ) -> None:
+        """Count a shard. Takes and refuses what `rank_relevant` does."""
+        relevant, others = self.counts
+        for pool, hits in _pool(scores, query, item, excluded):
+            np.add.at(others, _bins(pool), 1)
+            np.subtract.at(others, _bins(hits), 1)
+            np.add.at(relevant, _bins(hits), 1)
+
+    def merge(self, other: Self) -> None:
+        """Add what `other` counted."""
+        self.counts += other.counts
+
+    @property
+    def value(self) -> float:
+        others = self.counts[1]
+        return self._share(np.cumsum(others) - others / 2)
+
+    @property
+    def bound(self) -> float:
+        return self._share(self.counts[1] / 2)
+
+    def _share(self, won: np.ndarray) -> float:
+        pairs = math.prod(self.counts.sum(axis=1).tolist())
+        return float(self.counts[0] @ won) / pairs if pairs else math.nan
+
+
+def _flat_pairs(scores, query, item, excluded, unlisted=False):
+    """The positions of the relevant and of the excluded cells in the flattened scores, sorted."""
+    if scores.dtype not in (np.float32, np.float64):
+        raise TypeError(f"scores are {scores.dtype}: float32 or float64 is needed")
+    if scores.ndim != 2 or not scores.shape[1]:
+        raise ValueError(f"scores have the shape {scores.shape}: [n_queries, n_candidates] is needed")
+    flat = []
+    for what, pairs in (
+        ("relevant", (query, item)),
+        ("excluded", np.zeros((2, 0), int) if excluded is None else excluded),
+    ):
+        row, column = np.asarray(pairs).astype(np.int64, casting="same_kind")
+        outside = np.flatnonzero((row < 0) | (row >= len(scores)) | (column < 0) | (column >= scores.shape[1]))
+        if len(outside):
+            at = int(row[outside[0]]), int(column[outside[0]])
+            raise ValueError(f"{what} pair {at} is outside scores of the shape {scores.shape}")
+        flat.append(np.sort(row * scores.shape[1] + column))
+    relevant, out = flat[0], np.unique(flat[1])
+    repeated, barred = relevant[1:][relevant[1:] == relevant[:-1]], relevant[np.isin(relevant, out)]
+    for cells, what in (repeated, "repeated"), (barred[:0] if unlisted else barred, "excluded"):
+        if len(cells):
+            raise ValueError(f"relevant pair {divmod(int(cells[0]), scores.shape[1])} is {what}")
+    return relevant, out
+
+
+def _blocks(scores, relevant, out):
+    """Blocks of whole rows, finite but for excluded cells at -inf, and the positions of the relevant cells in each."""
+    n_items = scores.shape[1]
+    rows = max(1, _BLOCK_CELLS // n_items)
+    for first in range(0, max(1, len(scores)), rows):
+        block = np.ascontiguousarray(scores[first : first + rows])
+        start, stop = first * n_items, (first + rows) * n_items
+        inside, outside = (cells[slice(*cells.searchsorted((start, stop)))] - start for cells in (relevant, out))
+        finite = np.isfinite(block).ravel()
+        finite[outside] |= block.ravel()[outside] == -np.inf
+        if not finite.all():
+            row, column = divmod(int(finite.argmin()), n_items)
+            raise NonFiniteScore(first + row, column, block[row, column])
+        if len(outside):
+            block = block.copy()
+            block.ravel()[outside] = -np.inf
+        yield block, inside
+
+
+def _count(block, row, column, by_column):
+    """For each cell how many of its row score higher, how many the same, and how many of these stand left of it."""
+    x, n = block[row, column], block.shape[1]
+    counts = np.zeros((3, len(row)), np.int64)
+    if by_column:
+        counts[2] = [np.count_nonzero(block[r, :c] == block[r, c]) for r, c in zip(row, column, strict=True)]
+    # A row is compared with each of its relevant cells while that is cheaper than sorting it, which takes about 6 n ns;
+    # a comparison takes 5000 + n / 4.
+    few = np.bincount(row, minlength=1)[row] * (5000 + n / 4) < 6 * n
+    for i in np.flatnonzero(few):
+        line = block[row[i]]
+        counts[:2, i] = np.count_nonzero(line > x[i]), np.count_nonzero(line == x[i])
+    many = np.flatnonzero(~few)
+    new = np.diff(row[many], prepend=-1) > 0
+    lines = block[row[many][new]]
+    lines.sort(axis=1)
+    cells, start, x = lines.ravel(), (np.cumsum(new) - 1) * n, x[many]
+    upto = _search(cells, start, n, x, np.less_equal)
+    counts[:2, many] = n - upto, upto - _search(cells, start, n, x, np.less)
+    return counts
+
+
+def _search(cells, start, n, x, below):
+    """How many of the n ascending cells from `start` on are `below` x: one binary search for all x at once."""
+    place = start.copy()
+    while n > 1:
+        half = n // 2
+        place += half * below(cells[place + (half - 1)], x)
+        n -= half
+    return place + below(cells[place], x) - start
+
+
+def _ranks(query, item, greater, tied, ahead, n_candidates, by_column=False):
+    """Sort the pairs and count the relevant ones among themselves."""
+    order = np.argsort((query << 31) + greater + ahead, kind="stable")
+    query, item, greater, tied, ahead = (column[order] for column in (query, item, greater, tied, ahead))
+    first = np.flatnonzero(np.diff((query << 31) + greater, prepend=-1))
+    size = np.diff(first, append=len(query))
+    relevant_tied = np.repeat(size, size)
+    tied = np.where(greater < UNLISTED, tied, relevant_tied)
+    n_relevant = np.bincount(query, minlength=len(n_candidates))
+    start = (np.cumsum(n_relevant) - n_relevant)[query]
+    relevant_greater = np.repeat(first, size) - start
+    n_others = n_candidates - np.bincount(query[greater < UNLISTED], minlength=len(n_candidates))
+    rivals = tied - relevant_tied
+    beaten = n_others[query] - (greater - relevant_greater) - rivals / 2
+    if by_column:
+        greater, relevant_greater = greater + ahead, np.arange(len(query)) - start
+        tied = relevant_tied = np.ones_like(tied)
+    item = item.astype(np.int32)
+    return Ranks(query, item, greater, tied, relevant_greater, relevant_tied, beaten, n_relevant, n_candidates)
+
+
+def _terms(ranks, metric, map_over):
+    """The pairs that can count, what each is worth, and what the sum of each query is divided by."""
+    if map_over not in ("min", "relevant"):
+        raise ValueError(f"map_over={map_over!r}: allowed are 'min' and 'relevant'")
+    name, size, k = metric.name, ranks.n_relevant, min(metric.k or UNLISTED, UNLISTED)
+    pairs = np.flatnonzero(ranks.greater < k)
+    query = ranks.query[pairs]
+    if name == "auc":
+        n_listed = np.bincount(query, minlength=len(size))
+        return pairs, ranks.beaten[pairs], n_listed * (ranks.n_candidates - n_listed)
+    columns = ranks.greater, ranks.tied, ranks.relevant_greater, ranks.relevant_tied
+    g, t, gr, tr = (column[pairs] for column in columns)
+    end = np.minimum(g + t, k)  # an item takes one of the places g + 1 ... g + t; those up to `end` count
+    if name in ("recall", "precision"):
+        return pairs, (end - g) / t, size if name == "recall" else np.full(len(size), float(metric.k))
+    if name in ("mrr", "hit_rate"):
+        lead = np.flatnonzero(np.diff(query, prepend=-1))  # one of the first relevant tie group of each query
+        missed, reciprocal = _first_hit(g[lead], t[lead], tr[lead], (end - g)[lead])
+        worth, whole = np.zeros(len(pairs)), np.ones(len(size))
+        worth[gr == 0] = np.repeat(reciprocal if name == "mrr" else 1 - missed, tr[lead])
+        whole[query[lead]] = tr[lead]
+        return pairs, worth, whole
+    ideal = np.minimum(size, k)
+    places = np.arange(1, max(end.max(initial=0), ideal.max(initial=0)) + 1)
+    if name == "ndcg":
+        gain = np.append(0, np.cumsum(1 / np.log2(places + 1)))
+        return pairs, (gain[end] - gain[g]) / t, gain[ideal]
+    harmonic = np.append(0, np.cumsum(1 / places))
+    dense = (tr - 1) / np.maximum(t - 1, 1)  # the share of the others that tie which is relevant
+    worth = ((gr + 1 - (g + 1) * dense) * (harmonic[end] - harmonic[g]) + (end - g) * dense) / t
+    return pairs, worth, ideal if map_over == "min" else size
+
+
+def _first_hit(g, t, tr, length):
+    """The chance of no relevant item in the first `length` places of a tie group, and the RR that is expected of them."""
+    missed, reciprocal = np.ones(len(g)), np.zeros(len(g))
+    for step in range(length.max(initial=0)):
+        hit = missed * (step < length) * (tr / np.maximum(t - step, tr))
+        reciprocal += hit / (g + step + 1)
+        missed -= hit
+    return missed, reciprocal
+
+
+def _pool(scores, query, item, excluded):
+    """Block by block the scores of all candidates of the queries that have a relevant one, and of the relevant."""
+    pairs = _flat_pairs(scores, query, item, excluded)
+    for block, inside in _blocks(scores, *pairs):
+        pool = block[np.unique(inside // scores.shape[1])].ravel()
+        yield pool[pool > -np.inf] if len(pairs[1]) else pool, block.ravel()[inside]
+
+
+def _bins(scores):
+    """The top 22 bits of each score's float32, as a number that grows with the score; -0.0 is 0.0."""
+    with np.errstate(over="ignore"):
+        bits = (scores.astype(np.float32) + np.float32(0)).view(np.int32)
+    return ((bits ^ ((bits >> 31) & 0x7FFFFFFF)) >> 10) + _BINS // 2

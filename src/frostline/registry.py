@@ -1,0 +1,71 @@
+"""Components by name: built in, registered by an installed package, or `module:Class` in the config.
+
+Built-in components are found without scanning the installed packages, because every job would pay for it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import entry_points
+
+from frostline.errors import ConfigError, suggest
+
+BUILT_IN: dict[str, dict[str, str]] = {
+    "adapters": {
+        "synthetic": "frostline.adapters.synthetic:Synthetic",
+        "movielens-1m": "frostline.adapters.movielens:MovieLens1M",
+        "movielens-100k": "frostline.adapters.movielens:MovieLens100K",
+        "table": "frostline.adapters.table:Table",
+    },
+    "donors": {
+        "als": "frostline.donors.als:ALS",
+    },
+    "methods": {
+        "random": "frostline.methods.random:Random",
+        "constant": "frostline.methods.constant:Constant",
+        "grouped_popularity": "frostline.methods.grouped_popularity:GroupedPopularity",
+        "grouped_popularity_personal": "frostline.methods.grouped_popularity_personal:GroupedPopularityPersonal",
+        "knn": "frostline.methods.knn:KNN",
+        "linmap": "frostline.methods.linmap:LinMap",
+    },
+}
+"""`group → name → module:Class`. The entry-point group of another package is `frostline.<group>`."""
+
+
+def locate(group: str, name: str) -> str:
+    """Return `module:Class` of a component.
+
+    Raises
+    ------
+    ConfigError
+        When nothing of that name is built in or registered.
+    """
+    if name in BUILT_IN[group]:
+        return BUILT_IN[group][name]
+    if ":" in name:
+        return name
+    registered = {point.name: point.value for point in entry_points(group=f"frostline.{group}")}
+    if name not in registered:
+        raise ConfigError(
+            f"unknown {group.removesuffix('s')} '{name}': {suggest(name, [*BUILT_IN[group], *registered])}, "
+            "or the 'module:Class' of your own"
+        )
+    return registered[name]
+
+
+def load(group: str, name: str) -> type:
+    """Import a component's class.
+
+    Raises
+    ------
+    ConfigError
+        When there is no such component, or its module or class cannot be imported.
+    """
+    module, _, attribute = locate(group, name).partition(":")
+    try:
+        return getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(
+            f"{group.removesuffix('s')} '{name}' cannot be imported: {error}. "
+            "A module of your own must be importable, for example through PYTHONPATH"
+        ) from error

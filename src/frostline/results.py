@@ -1,0 +1,83 @@
+"""Read the figures of all systems and seeds on one fold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from frostline.artifacts import Job
+from frostline.bootstrap import SeedResult
+
+
+@dataclass(frozen=True)
+class Results:
+    """`per_query`, `per_item` and `pooled` of one fold, keyed by (seed, system)."""
+
+    fold: str
+    seeds: tuple[int, ...]
+    systems: tuple[str, ...]
+    per_query: dict[tuple[int, str], pa.Table]
+    per_item: dict[tuple[int, str], pa.Table]
+    pooled: dict[tuple[int, str], dict]
+
+    def by_seed(self, metrics: Sequence[str], systems: Sequence[str] | None = None) -> list[SeedResult]:
+        """What the bootstrap resamples: columns are systems × metrics, the metrics varying fastest.
+
+        Users and items are numbered by what was measured of them and not by their names, so that renaming them does not
+        deal the weights of the bootstrap anew: users of equal figures are interchangeable.
+        """
+        systems = systems or self.systems
+        found = []
+        for seed in self.seeds:
+            queries = [self.per_query[seed, system] for system in systems]
+            items = [self.per_item[seed, system] for system in systems]
+            found.append((
+                queries[0]["query"],
+                _columns(queries, metrics),
+                items[0]["item"],
+                _columns(items, metrics),
+                items[0]["relevance"].to_numpy(),
+            ))  # fmt: skip
+        users = _numbers([(names, values) for names, values, *_ in found])
+        items = _numbers([(names, shares) for *_, names, shares, _ in found])
+        return [
+            SeedResult(user, values, item, shares, relevance)
+            for user, item, (_, values, _, shares, relevance) in zip(users, items, found, strict=True)
+        ]
+
+
+def read_results(job: Job, fold: str) -> Results:
+    """Read from a stage that was given the families `per_query`, `per_item` and `pooled` over seed, system and fold."""
+    seeds, systems = tuple(job.params["seeds"]), tuple(job.params["systems"])
+    keys = [(seed, system) for seed in seeds for system in systems]
+    return Results(
+        fold,
+        seeds,
+        systems,
+        {(seed, system): job.read_table(f"per_query[{seed},{system},{fold}]") for seed, system in keys},
+        {(seed, system): job.read_table(f"per_item[{seed},{system},{fold}]") for seed, system in keys},
+        {(seed, system): job.read_json(f"pooled[{seed},{system},{fold}]") for seed, system in keys},
+    )
+
+
+def _columns(tables: Sequence[pa.Table], metrics: Sequence[str]) -> np.ndarray:
+    columns = [table[metric].to_numpy(zero_copy_only=False) for table in tables for metric in metrics]
+    return np.column_stack(columns).astype(np.float64)
+
+
+def _numbers(seeds: Sequence[tuple[pa.ChunkedArray, np.ndarray]]) -> list[np.ndarray]:
+    """Number the names that occur in any seed, ordered by their rows of figures in all seeds."""
+    names = pc.unique(pa.chunked_array([chunk for column, _ in seeds for chunk in column.chunks]))
+    rows = [pc.index_in(column, names).to_numpy() for column, _ in seeds]
+    key = np.full((len(names), sum(values.shape[1] for _, values in seeds)), -1.0)
+    start = 0
+    for row, (_, values) in zip(rows, seeds, strict=True):
+        key[row, start : start + values.shape[1]] = np.nan_to_num(values, nan=-1.0)
+        start += values.shape[1]
+    number = np.empty(len(names), dtype=np.int64)
+    number[np.lexsort(key.T)] = np.arange(len(names))
+    return [number[row] for row in rows]

@@ -1,0 +1,537 @@
+"""The user's own files: good ones come through as they are, each kind of bad one gives one message that says what to do."""
+
+import io
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from frostline.adapters.table import Table
+from frostline.errors import InputError
+from frostline.ingest import clean
+
+ITEMS = b'item,tags,price,title\ni1,a|b,1.5,"first\nline"\ni2,,,second\n'
+FIELDS = {"tags": {"as": "categories"}, "price": {"as": "number"}, "title": {"as": "text"}}
+
+
+def load(events: bytes, items: bytes = ITEMS, content=FIELDS, **options):
+    files = {"interactions": io.BytesIO(events), "items": io.BytesIO(items)}
+    return Table("clicks.csv", "products.csv", **options).read(files, content)
+
+
+def ingest(events: bytes, items: bytes = ITEMS, content=None, **options):
+    content = {"tags": {"as": "categories"}} if content is None else content
+    dataset = load(events, items, content, **options)
+    policy = {name: options[name] for name in ("repeats", "missing_content") if name in options}
+    return clean(dataset, {name: field["as"] for name, field in content.items()}, **policy)
+
+
+def parquet(**columns) -> bytes:
+    file = io.BytesIO()
+    pq.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
+def test_reads_both_files_with_rows_as_an_editor_counts_them():
+    dataset = load(b"user,item,time,weight\nu,i1,100,2\n\nv,i2,200,0.5\n")
+    assert dataset.interactions.to_pydict() == {
+        "user": ["u", "v"], "item": ["i1", "i2"], "time": [100, 200], "weight": [2, 0.5], "row": [2, 4]
+    }  # fmt: skip
+    assert dataset.items.to_pydict() == {
+        "item_id": ["i1", "i2"], "tags": [["a", "b"], [""]], "price": [1.5, None],
+        "title": ["first\nline", "second"], "row": [2, 4],
+    }  # fmt: skip
+    assert not dataset.notes
+
+
+def test_columns_are_mapped_and_time_and_weight_may_be_absent():
+    columns = {"user": "customer", "item": "sku"}
+    items = b"sku,tags\n1,x\n"
+    dataset = load(b"sku,other,customer\n1,?,c\n", items, {"tags": {"as": "categories"}}, columns=columns)
+    assert dataset.interactions.to_pydict() == {"user": ["c"], "item": ["1"], "row": [2]}
+    assert dataset.columns == {"user": "customer", "item": "sku", "time": "time", "weight": "weight", "item_id": "sku"}
+
+
+def test_items_file_may_call_its_ids_item_id():
+    assert load(b"user,item\nu,i1\n", b"item_id,tags\ni1,x\n", {}).items["item_id"].to_pylist() == ["i1"]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("given", [True, False])
+def test_separator_is_given_or_recognised(separator, given):
+    events = "user,item,time\nu,i1,5\n".replace(",", separator).encode()
+    items = "item,price\ni1,2\n".replace(",", separator).encode()
+    dataset = load(events, items, {"price": {"as": "number"}}, separator=separator if given else None)
+    assert dataset.interactions["time"].to_pylist() == [5] and dataset.items["price"].to_pylist() == [2]
+    assert len(dataset.notes) == (0 if given or separator == "," else 2)
+
+
+@pytest.mark.parametrize("identifier", ["007", "10.0", "1e5", " a ", "☃️", "x" * 300, "True", "a\nb", "-1", "nano", '"'])
+def test_c10_ids_are_text_as_written(identifier):
+    quoted = '"' + identifier.replace('"', '""') + '"'
+    interactions, items, _ = ingest(f"user,item\n{quoted},{quoted}\n".encode(), f"item,tags\n{quoted},x\n".encode())
+    assert (
+        interactions["user"].to_pylist()
+        == interactions["item"].to_pylist()
+        == items["item_id"].to_pylist()
+        == [identifier]
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["\ufeffuser,item\nu,i1\n", "user,item\r\nu,i1\r\n", "user,item\ru,i1\r", "user,item\nu,i1"]
+)
+def test_byte_order_mark_and_line_ends_make_no_difference(text):
+    assert load(text.encode()).interactions.to_pydict() == {"user": ["u"], "item": ["i1"], "row": [2]}
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16"])
+def test_other_encodings_are_read_when_named(encoding):
+    dataset = load("user,item\nZoë,i1\n".encode(encoding), ITEMS.decode().encode(encoding), encoding=encoding)
+    assert dataset.interactions["user"].to_pylist() == ["Zoë"]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("1577836800", 1577836800), ("1577836800.9", 1577836800), ("-1", -1), ("1.5778368e9", 1577836800),
+        ("1577836800123", 1577836800), ("1577836800123456", 1577836800), ("1577836800123456789", 1577836800),
+        ("2020-01-01", 1577836800), ("2020-01-01T00:00", 1577836800), ("2020-01-01 00:00:01.5", 1577836801),
+        ("2020-01-01T00:00:00Z", 1577836800), ("2020-01-01T02:00:00+02:00", 1577836800),
+        ("2020-01-01 00:00:00.1234567Z", 1577836800), ("2020-01-01 00:00:00 UTC", 1577836800),
+        ("2020-01-01 02:30:00+0230", 1577836800), ("1969-12-31 23:59:59.5", -1), ("", None), ("null", None),
+    ],
+)  # fmt: skip
+def test_times_are_unix_seconds_in_the_end(text, seconds):
+    assert load(f"user,item,time\nu,i1,{text}\nv,i1,\n".encode()).interactions["time"].to_pylist() == [seconds, None]
+
+
+def test_times_with_and_without_zone_and_of_day_precision_mix():
+    times = ["2020-01-01", "2020-01-01T01:00:00+01:00", "2020-01-01 00:00", "2020-01-01T00:00:00.5"]
+    events = "user,item,time\n" + "".join(f"u,i1,{time}\n" for time in times)
+    assert load(events.encode()).interactions["time"].to_pylist() == [1577836800] * 4
+
+
+def test_milliseconds_are_noted():
+    (note,) = load(b"user,item,time\nu,i1,1577836800123\n").notes
+    assert note == "clicks.csv, field 'time': times were read as milliseconds"
+
+
+@pytest.mark.parametrize(
+    "dtype", [pa.int64(), pa.int16(), pa.uint8(), pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())]
+)
+def test_parquet_ids_become_text(dtype):
+    values = pa.array([1, 7] if pa.types.is_integer(dtype) else ["1", "7"]).cast(dtype)
+    interactions, items, _ = ingest(parquet(user=values, item=values), parquet(item=values, tags=["x|y", None]))
+    assert interactions["user"].to_pylist() == ["1", "7"] and items["tags"].to_pylist() == [["x", "y"], []]
+
+
+@pytest.mark.parametrize(
+    ("values", "seconds"),
+    [
+        (pa.array([1577836800, None], pa.timestamp("s")), [1577836800, None]),
+        (pa.array([-1, None], pa.timestamp("ms")), [-1, None]),
+        (pa.array([1577836800 * 10**9 + 5, None], pa.timestamp("ns", "Europe/Berlin")), [1577836800, None]),
+        (pa.array([18262, None], pa.date32()), [1577836800, None]),
+        (pa.array([1577836800000, None]), [1577836800, None]),
+        (pa.array([1577836800.5, float("nan")]), [1577836800, None]),
+        (pa.array(["2020-01-01", None]), [1577836800, None]),
+    ],
+)
+def test_parquet_times(values, seconds):
+    events = parquet(user=["u", "v"], item=["i1", "i1"], time=values)
+    assert load(events).interactions["time"].to_pylist() == seconds
+
+
+def test_parquet_numbers_and_lists():
+    from decimal import Decimal
+
+    items = parquet(
+        item=["i1", "i2"],
+        tags=[["b", "a"], None],
+        codes=[[1], [2, 3]],
+        year=[2000, None],
+        price=[Decimal("1.50"), None],
+    )
+    content = {
+        "tags": {"as": "categories"},
+        "codes": {"as": "categories"},
+        "year": {"as": "number"},
+        "price": {"as": "number"},
+    }
+    assert load(b"user,item\nu,i1\n", items, content).items.drop(["row", "item_id"]).to_pydict() == {
+        "tags": [["b", "a"], None], "codes": [["1"], ["2", "3"]], "year": [2000, None], "price": [1.5, None]
+    }  # fmt: skip
+
+
+def test_content_is_what_makes_the_file_not_its_name():
+    assert load(parquet(user=["u"], item=["i1"])).interactions["row"].to_pylist() == [1]
+
+
+def test_categories_of_another_separator_are_noted_unless_it_is_given():
+    items = b'item,tags\ni1,"a, b"\n'
+    assert "no value contains '|'" in load(b"user,item\nu,i1\n", items, {"tags": {"as": "categories"}}).notes[0]
+    dataset = load(b"user,item\nu,i1\n", items, {"tags": {"as": "categories", "separator": ","}})
+    assert dataset.items["tags"].to_pylist() == [["a", " b"]] and not dataset.notes
+
+
+GOOD = b"user,item\nu,i1\n"
+FLOATS = parquet(user=[1.0, 2.0], item=["i1", "i1"])
+
+BAD = {
+    "missing column": (
+        b"usr,item\nu,i1\n",
+        {},
+        "clicks.csv, field 'user': there is no such column. Name the column that holds it as `columns:",
+        "{user: …}`: did you mean 'usr'? Allowed: item, usr",
+    ),
+    "column in another case": (
+        b"USER,item\nu,i1\n",
+        {},
+        "did you mean 'USER'? Allowed: USER, item",
+    ),
+    "column with spaces": (
+        b" user , item\nu,i1\n",
+        {},
+        "did you mean ' user '?",
+    ),
+    "named column missing": (
+        GOOD,
+        {"columns": {"time": "ts"}},
+        "clicks.csv, field 'ts': there is no such column",
+    ),
+    "no column of item ids": (
+        GOOD,
+        {"items": b"id,tags\ni1,x\n"},
+        "products.csv, field 'item_id': there is no such column.",
+        "Call the column of ids 'item' or 'item_id': Allowed: id, tags",
+    ),
+    "missing content column": (
+        GOOD,
+        {"items": b"item,tag\ni1,x\n"},
+        "products.csv, field 'tags': there is no such column.",
+        "Name the field in `content` as the file does: did you mean 'tag'?",
+    ),
+    "missing column in parquet": (
+        parquet(users=["u"], item=["i1"]),
+        {},
+        "clicks.csv, field 'user': there is no such column. Name the column that holds it as `columns:",
+        "{user: …}`: did you mean 'users'?",
+    ),
+    "column twice": (
+        b"user,item,user\nu,i1,v\n",
+        {},
+        "clicks.csv, row 1, field 'user': the header has this column more than once. Rename one",
+    ),
+    "wrong separator": (
+        b"user;item\nu;i1\n",
+        {"separator": ","},
+        "clicks.csv, row 1: the header 'user;item' has no column 'user' when divided by ','.",
+        "It seems to be divided by ';'; set `separator: ';'`",
+    ),
+    "wrong separator tab": (
+        b"user\titem\nu\ti1\n",
+        {"separator": ";"},
+        r"It seems to be divided by tab; set `separator: '\t'`",
+    ),
+    "unusual separator": (
+        b"user#item\nu#i1\n",
+        {},
+        "clicks.csv, row 1: the header 'user#item' has no column 'user' when divided by ','.",
+        "Set `separator` to the character that divides it",
+    ),
+    "two-character separator": (
+        b"user::item\nu::i1\n",
+        {},
+        "It seems to be divided by '::', and a separator is one character; replace it, for example by a tab",
+    ),
+    "mixed separators": (
+        b"user,item\nu,i1\nv;i1\n",
+        {},
+        "clicks.csv, row 3: found 1 fields, expected 2 as in the header",
+    ),
+    "empty file": (
+        b"",
+        {},
+        "clicks.csv: is empty. Give a file with a header and rows",
+    ),
+    "empty items file": (
+        GOOD,
+        {"items": b""},
+        "products.csv: is empty",
+    ),
+    "only blank lines": (
+        b"\n\n\n",
+        {},
+        "clicks.csv: is empty",
+    ),
+    "header only": (
+        b"user,item\n",
+        {},
+        "clicks.csv: has a header but no rows. Export it again with its rows",
+    ),
+    "parquet without rows": (
+        parquet(user=pa.array([], pa.string()), item=pa.array([], pa.string())),
+        {},
+        "clicks.csv: has no rows",
+    ),
+    "missing field": (
+        b"user,item,time\nu,i1,5\n\nu,i2\n",
+        {},
+        "clicks.csv, row 4: found 2 fields, expected 3 as in the header. Complete or remove it",
+    ),
+    "extra field": (
+        b"user,item\nu,i1\nu,i1,i2\n",
+        {},
+        "clicks.csv, row 3: found 3 fields, expected 2",
+    ),
+    "extra field after a quoted newline": (
+        GOOD,
+        {"items": b'item,tags\ni1,"a\nb"\ni2,x,y\n'},
+        "products.csv, row 4: found 3 fields",
+    ),
+    "quote not closed": (
+        b'user,item\nu,i1\nv,"i1\nw,i1\nx,i2\n',
+        {},
+        "clicks.csv, row 3: quotes are not balanced from here on",
+    ),
+    "quote not closed before another": (
+        b'user,item\nu,i1\nv,"i1\nw,"i2"\nx,i2\n',
+        {},
+        "clicks.csv, row 3: quotes are not balanced from here on",
+    ),
+    "latin-1": (
+        "user,item\nu,i1\nZoë,i1\n".encode("latin-1"),
+        {},
+        r"clicks.csv, row 3: the bytes b'\xeb,i1\n' are not utf-8.",
+        r"Set `encoding` to what the file is written in, for example utf-8 or cp1252",
+    ),
+    "latin-1 far down": (
+        b"user,item\n" + b"u,i1\n" * 300_000 + b"\xeb,i1\n",
+        {},
+        r"clicks.csv, row 300002: the bytes b'\xeb,i1\n' are not utf-8",
+    ),
+    "utf-16": (
+        "user,item\nu,i1\n".encode("utf-16"),
+        {},
+        "for example utf-16",
+    ),
+    "utf-8 read as utf-16": (
+        GOOD,
+        {"encoding": "utf-16"},
+        "clicks.csv: is not utf-16 (UTF-16 stream does not start with BOM). Set `encoding` to what the file is",
+        "written in, for example utf-8 or cp1252",
+    ),
+    "empty id": (
+        b"user,item\nu,i1\n,i2\n,i1\n",
+        {},
+        "clicks.csv, row 3, field 'user': '' is not an id (2 rows have none).",
+        "Fill in the id or remove the row",
+    ),
+    "null id in parquet": (
+        parquet(user=["u", None], item=["i1", "i1"]),
+        {},
+        "clicks.csv, row 2, field 'user': None is not an id (1 rows have none)",
+    ),
+    "empty item id": (
+        GOOD,
+        {"items": b"item,tags\n,x\ni1,y\n"},
+        "products.csv, row 2, field 'item': '' is not an id",
+    ),
+    "float ids": (
+        FLOATS,
+        {},
+        "clicks.csv, field 'user': the column's type double cannot hold ids.",
+        "Store ids as text or whole numbers",
+    ),
+    "list ids": (
+        parquet(user=[["u"]], item=["i1"]),
+        {},
+        "field 'user': the column's type list<element: string> cannot hold ids",
+    ),
+    "decimal comma": (
+        b"user;item;weight\nu;i1;1\nv;i1;4,5\n",
+        {},
+        "clicks.csv, row 3, field 'weight': '4,5' is not a number. Write decimals with a point",
+    ),
+    "weight is no number": (
+        b"user,item,weight\nu,i1,\xe2\x80\x94\n",
+        {},
+        "clicks.csv, row 2, field 'weight': '—' is not a number. Mend or remove the row",
+    ),
+    "infinite weight": (
+        b"user,item,weight\nu,i1,1\nu,i2,inf\n",
+        {},
+        "clicks.csv, row 3, field 'weight': 'inf' is not a finite number",
+    ),
+    "NaN weight": (
+        b"user,item,weight\nu,i1,NaN\n",
+        {},
+        "clicks.csv, row 2, field 'weight': 'NaN' is not a finite number",
+    ),
+    "empty weight": (
+        b"user,item,weight\nu,i1,\n",
+        {},
+        "clicks.csv, row 2, field 'weight': '' is not a finite number",
+    ),
+    "NaN weight in parquet": (
+        parquet(user=["u"], item=["i1"], weight=[float("nan")]),
+        {},
+        "clicks.csv, row 1, field 'weight': nan is not a finite number",
+    ),
+    "header in the middle": (
+        b"user,item,weight\nu,i1,1\nuser,item,weight\n",
+        {},
+        "clicks.csv, row 3, field 'weight': 'weight' is not a number",
+    ),
+    "unparsable time": (
+        b"user,item,time\nu,i1,2020-01-01\nu,i2,yesterday\n",
+        {},
+        "clicks.csv, row 3, field 'time': 'yesterday' cannot be read as a time stamp.",
+        "Write unix seconds or ISO 8601, the same in all rows",
+    ),
+    "first time unparsable": (
+        b"user,item,time\nu,i1,soon\n",
+        {},
+        "clicks.csv, row 2, field 'time': 'soon' cannot be read",
+    ),
+    "no such day": (
+        b"user,item,time\nu,i1,2020-02-30\n",
+        {},
+        "row 2, field 'time': '2020-02-30' cannot be read",
+    ),
+    "mixed forms of time": (
+        b"user,item,time\nu,i1,1577836800\nu,i2,2020-01-01\n",
+        {},
+        "clicks.csv, row 3, field 'time': '2020-01-01' cannot be read",
+    ),
+    "mixed units of time": (
+        b"user,item,time\nu,i1,1577836800\nu,i2,1577836800\nv,i1,1577836800000\n",
+        {},
+        "clicks.csv, row 4, field 'time':",
+        "'1577836800000' does not fit the other times, which are seconds. Write all times in one unit",
+    ),
+    "infinite time": (
+        b"user,item,time\nu,i1,inf\n",
+        {},
+        "clicks.csv, row 2, field 'time': 'inf' is no time in any unit",
+    ),
+    "content is no number": (
+        GOOD,
+        {"items": b"item,price\ni1,2\ni2,cheap\n", "content": {"price": {"as": "number"}}},
+        "products.csv, row 3, field 'price': 'cheap' is not a number",
+    ),
+    "content is infinite": (
+        GOOD,
+        {"items": b"item,price\ni1,-inf\n", "content": {"price": {"as": "number"}}},
+        "products.csv, row 2, field 'price': '-inf' is not a finite number",
+    ),
+    "content of a nested type": (
+        GOOD,
+        {"items": parquet(item=["i1"], tags=[{"a": 1}])},
+        "products.csv, field 'tags': the column's type struct<a: int64> cannot hold categories",
+    ),
+    "items without content": (
+        b"user,item\nu,i1\nu,i8\nu,i9\nv,i9\n",
+        {},
+        "clicks.csv, row 3, field 'item':",
+        "2 items of 3 interactions are not in products.csv, such as 'i8', 'i9'.",
+        "Add their rows there, or leave these interactions out by `missing_content: drop`",
+    ),
+    "no overlap": (
+        b"item,user\nu,i1\nv,i2\n",
+        {},
+        "clicks.csv, field 'item': none of its items is in products.csv:",
+        "it has 'u', 'v', there is 'i1', 'i2'. Give two columns of the same ids, written alike",
+    ),
+    "ids joined across types": (
+        parquet(user=["u"], item=[7]),
+        {"items": b"item,tags\n007,x\n"},
+        "it has '7', there is '007'",
+    ),
+    "item twice with different content": (
+        GOOD,
+        {"items": b"item,tags\ni1,x\ni2,x\ni1,y\n"},
+        "products.csv, row 4, field 'tags': item 'i1' has ['y'] here but ['x'] in row 2.",
+        "Keep one row for each item",
+    ),
+    "nothing left": (
+        b"user,item,weight\nu,i1,0\n",
+        {},
+        "clicks.csv: no interaction is left after cleaning",
+    ),
+    "last without times": (
+        GOOD,
+        {"repeats": "last"},
+        "clicks.csv: has no times, and `repeats: last` needs them.",
+        "Name the column of times, or use sum or count",
+    ),
+    "parquet cut short": (
+        FLOATS[:-20],
+        {},
+        "clicks.csv: is not a readable Parquet file",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_p5_bad_input_has_one_message_that_says_where_and_what_to_do(kind):
+    events, options, *message = BAD[kind]
+    with pytest.raises(InputError) as caught:
+        ingest(events, **options)
+    assert " ".join(message) in str(caught.value)
+
+
+@pytest.mark.parametrize("spelling", ["", " ", "NaN", "nan", "null", "NULL", "None", "-", r"\N", "NA", "<NA>"])
+def test_p5_no_spelling_of_nothing_is_an_id(spelling):
+    with pytest.raises(InputError, match=r"clicks\.csv, row 3, field 'item': .* is not an id \(1 rows have none\)"):
+        ingest(f"user,item\nu,i1\nu,{spelling}\n".encode())
+
+
+def test_p5_items_without_content_are_dropped_and_counted_when_asked():
+    interactions, _, quality = ingest(b"user,item\nu,i1\nu,i8\nv,i9\n", missing_content="drop")
+    assert interactions.num_rows == 1
+    assert quality["interactions"] == {"read": 3, "kept": 1, "dropped": {"no_content": 2}}
+    assert quality["examples"]["no_content"] == [
+        {"file": "clicks.csv", "row": 3, "value": "i8"},
+        {"file": "clicks.csv", "row": 4, "value": "i9"},
+    ]
+    json.dumps(quality, allow_nan=False)
+
+
+def test_p5_an_identical_repeat_of_an_item_is_collapsed_and_counted():
+    _, items, quality = ingest(GOOD, b"item,tags\ni1,x|y\ni2,\ni1, y|x|x\n")
+    assert items["item_id"].to_pylist() == ["i1", "i2"]
+    assert quality["items"] == {"read": 3, "kept": 2, "dropped": {"repeated_item": 1}, "without_interactions": 1}
+    assert quality["examples"]["repeated_item"] == [{"file": "products.csv", "row": 4, "value": "i1"}]
+
+
+def test_p5_script_in_a_title_stays_text():
+    title = "<script>alert(1)</script>"
+    assert load(GOOD, f"item,title\ni1,{title}\n".encode(), {"title": {"as": "text"}}).items["title"].to_pylist() == [
+        title
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"columns": {"usr": "u"}}, "columns has the unknown key 'usr', did you mean 'user'"),
+        ({"separator": "::"}, "separator must be one character"),
+        ({"encoding": "utf8000"}, "encoding 'utf8000' is not known"),
+    ],
+)
+def test_wrong_options_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        Table("a", "b", **options)
+
+
+def test_the_first_bad_value_is_named_among_many():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        bad = np.sort(rng.choice(1000, 3, replace=False))
+        weights = ["x" if i in bad else "1" for i in range(1000)]
+        with pytest.raises(InputError, match=f"row {bad[0] + 2},"):
+            load(("user,item,weight\n" + "".join(f"u,i1,{weight}\n" for weight in weights)).encode())

@@ -1,0 +1,65 @@
+"""Shared by all tests: quick and repeatable property tests, and artifacts on disk, written and read by the one door."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from frostline.artifacts import Job
+
+# Before numpy is loaded, as the workflow does it.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+settings.register_profile("frostline", deadline=None, derandomize=True, database=None)
+settings.load_profile("frostline")
+
+
+class Files:
+    """A folder of artifacts; the ending of a name says what is in it."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+
+    def path(self, name):
+        return str(self.folder / name)
+
+    def put(self, name, value, stage="test", inputs=()):
+        """Write one artifact, as if `stage` had made it from `inputs`."""
+        job = Job(stage, {file: self.path(file) for file in inputs}, {"it": self.path(name)})
+        write = {".parquet": job.write_table, ".npz": job.write_arrays, ".json": job.write_json}
+        if Path(name).suffix == ".npy":
+            with job.array_writer("it", value.shape, value.dtype) as block:
+                block(value)
+        else:
+            write[Path(name).suffix]("it", value)
+
+    def get(self, name):
+        job = Job("test", {"it": self.path(name)}, {})
+        read = {".parquet": job.read_table, ".npz": job.read_arrays, ".json": job.read_json, ".npy": job.read_array}
+        return read[Path(name).suffix]("it")
+
+    def bytes(self, *names):
+        return [(self.folder / name).read_bytes() for name in names]
+
+    def run(self, run, inputs, outputs, **params):
+        """Run a stage on files of this folder. Inputs and outputs are called as their files are, unless it is a dict."""
+        named = [
+            {name: self.path(file) for name, file in files.items()}
+            if isinstance(files, dict)
+            else {Path(file).stem: self.path(file) for file in files}
+            for files in (inputs, outputs)
+        ]
+        run(Job(run.__module__.rpartition(".")[2], *named, params))
+
+
+@pytest.fixture
+def files(tmp_path):
+    return Files(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """Makes a new folder of artifacts, for property tests: one an example."""
+    return lambda: Files(tempfile.mkdtemp(dir=tmp_path_factory.getbasetemp()))

@@ -1,0 +1,37 @@
+# the split's files, every choice and every figure → audit/{split,lineage,verdict}.json
+
+
+AUDITED = FIGURES | {
+    "quality": f"{RESULTS}/ingest/quality.json",
+    "items_": f"{SEED}/split/items.parquet",
+    "queries": f"{SEED}/split/queries.parquet",
+    "train": f"{SEED}/split/train.parquet",
+    "val": f"{SEED}/split/val.parquet",
+    "test": f"{SEED}/split/test.parquet",
+    "strata": f"{SEED}/split/strata.parquet",
+    "summary": f"{SEED}/split/summary.json",
+    "chosen": f"{SEED}/chosen.json",
+}
+
+
+rule audit:
+    input:
+        unpack(families(AUDITED)),
+    output:
+        split=f"{RESULTS}/audit/split.json",
+        lineage=f"{RESULTS}/audit/lineage.json",
+        verdict=f"{RESULTS}/audit/verdict.json",
+    log:
+        f"{LOGS}/audit.log",
+    benchmark:
+        f"{LOGS}/audit.benchmark.tsv"
+    threads: 1
+    params:
+        files=family_files(AUDITED),
+        spec=spec("audit"),
+        code=plan.code("audit"),
+        threads=1,
+    message:
+        "{wildcards.experiment}: audit"
+    shell:
+        f"frostline audit {COMMAND}"

@@ -1,0 +1,173 @@
+# Config and the helpers that all rule files use. Every rule calls `frostline <stage>` with the files that it declares.
+
+from shlex import quote
+
+from snakemake.exceptions import WorkflowError
+
+from frostline import plan
+from frostline.artifacts import expand_family
+from frostline.config import FOLDS, ORACLE, load
+from frostline.errors import ConfigError
+
+# Given with --configfile, a config replaces the default instead of being merged into it.
+if "experiments" not in config:
+
+    configfile: "config/config.yaml"
+
+
+try:
+    EXPERIMENTS = load(config)
+    DATA_FILES = {
+        name: {
+            label: plan.find(file, name)
+            for label, file in experiment.data.files().items()
+        }
+        for name, experiment in EXPERIMENTS.items()
+    }
+except ConfigError as error:
+    raise WorkflowError(str(error))
+GENERATED = [
+    name for name, experiment in EXPERIMENTS.items() if ORACLE in experiment.systems
+]
+
+
+wildcard_constraints:
+    experiment="[^/]+",
+    seed=r"\d+",
+    donor="[^/]+",
+    system="[^/]+",
+    fold="val|test",
+
+
+RESULTS = "results/{experiment}"
+KEEP_SCORES = any(experiment.keep_scores for experiment in EXPERIMENTS.values())
+SEED = f"{RESULTS}/seed-{{seed}}"
+SYSTEM = f"{SEED}/systems/{{system}}"
+LOGS = f"{RESULTS}/logs"
+COMMAND = "{params.files} --params {params.spec:q} --code {params.code} --threads {params.threads} --log {log:q}"
+
+
+def system_of(wildcards):
+    return EXPERIMENTS[wildcards.experiment].systems[wildcards.system]
+
+
+def files(wildcards, input, output):
+    """The declared files as arguments; a name that Snakemake reserves carries a trailing underscore."""
+
+    def named(group):
+        return " ".join(
+            f"{name.rstrip('_')}={quote(str(path))}" for name, path in group.items()
+        )
+
+    return f"--input {named(input)} --output {named(output)}"
+
+
+def spec(stage):
+    return lambda wildcards: plan.spec(
+        stage,
+        EXPERIMENTS[wildcards.experiment],
+        **{name: value for name, value in wildcards.items() if name != "experiment"},
+    )
+
+
+def learned_from(wildcards):
+    """What a system's method learns from, as named inputs."""
+    system = system_of(wildcards)
+    sources = {
+        "train": {
+            "train": f"{SEED}/split/train.parquet",
+            "items_": f"{SEED}/split/items.parquet",
+        },
+        "content": {"content": f"{SEED}/content/warm.npz"},
+        "donor": {
+            "donor": f"{SEED}/donors/{system.donor.label if system.donor else ''}/donor.npz"
+        },
+    }
+    named = {"queries": f"{SEED}/split/queries.parquet"}
+    for need in plan.needs(system):
+        named |= sources[need]
+    return {name: path.format(**wildcards) for name, path in named.items()}
+
+
+def score_inputs(wildcards):
+    """What a system's method learns from, its model if it has one, and the fold's cold content. No labels."""
+    named = learned_from(wildcards) | {
+        "cold": f"{SEED}/content/{{fold}}.npz".format(**wildcards)
+    }
+    if plan.is_fitted(system_of(wildcards)):
+        named["model"] = f"{SYSTEM}/model.npz".format(**wildcards)
+    return named
+
+
+def evaluate_inputs(wildcards):
+    """Scores and labels. The oracle has no scores: it is computed from the generating probabilities."""
+    oracle = system_of(wildcards).kind == "oracle"
+    named = {
+        **(
+            {"truth": f"{RESULTS}/ingest/truth.npz"}
+            if oracle
+            else {"scores": f"{SYSTEM}/{{fold}}/scores.npy"}
+        ),
+        "items_": f"{SEED}/split/items.parquet",
+        "queries": f"{SEED}/split/queries.parquet",
+        "labels": f"{SEED}/split/{{fold}}.parquet",
+    }
+    return {name: path.format(**wildcards) for name, path in named.items()}
+
+
+class _Open(dict):
+    """Format fields: a name without a value stays as it is."""
+
+    def __missing__(self, name):
+        return f"{{{name}}}"
+
+
+def opened(patterns, wildcards, fixed):
+    """Patterns with the job's wildcards filled in; over the rest of {seed}, {system} and {fold} they are families."""
+    return {
+        name: pattern.format_map(_Open(wildcards.items(), **fixed))
+        for name, pattern in patterns.items()
+    }
+
+
+def axes(wildcards):
+    experiment = EXPERIMENTS[wildcards.experiment]
+    return {
+        "seed": list(map(str, experiment.seeds)),
+        "system": list(experiment.systems),
+        "fold": list(FOLDS),
+    }
+
+
+def families(patterns, **fixed):
+    """Every file of the patterns, as named input lists."""
+    return lambda wildcards: {
+        name: list(expand_family(name, pattern, axes(wildcards)).values())
+        for name, pattern in opened(patterns, wildcards, fixed).items()
+    }
+
+
+def family_files(patterns, **fixed):
+    """The same as arguments: patterns and what they run over, because thousands of paths do not fit a command line."""
+
+    def arguments(wildcards, input, output):
+        named = opened(patterns, wildcards, fixed).items()
+        inputs = " ".join(
+            f"{name.rstrip('_')}={quote(pattern)}" for name, pattern in named
+        )
+        over = " ".join(
+            f"{axis}={','.join(values)}" for axis, values in axes(wildcards).items()
+        )
+        outputs = " ".join(
+            f"{name.rstrip('_')}={quote(str(path))}" for name, path in output.items()
+        )
+        return f"--input {inputs} --over {over} --output {outputs}"
+
+    return arguments
+
+
+FIGURES = {
+    "per_query": f"{SYSTEM}/{{fold}}/per_query.parquet",
+    "per_item": f"{SYSTEM}/{{fold}}/per_item.parquet",
+    "pooled": f"{SYSTEM}/{{fold}}/pooled.json",
+}

@@ -1,0 +1,27 @@
+# scores + held-out labels → seed-<s>/systems/<system>/<fold>/{per_query,per_item}.parquet, pooled.json
+# The first rule that reads test labels.
+
+
+rule evaluate:
+    input:
+        unpack(evaluate_inputs),
+    output:
+        per_query=f"{SYSTEM}/{{fold}}/per_query.parquet",
+        per_item=f"{SYSTEM}/{{fold}}/per_item.parquet",
+        pooled=f"{SYSTEM}/{{fold}}/pooled.json",
+    log:
+        f"{LOGS}/seed-{{seed}}/{{system}}/evaluate-{{fold}}.log",
+    benchmark:
+        f"{LOGS}/seed-{{seed}}/{{system}}/evaluate-{{fold}}.benchmark.tsv"
+    # Scores can be large and are deleted once they are evaluated.
+    priority: 1
+    threads: 1
+    params:
+        files=files,
+        spec=spec("evaluate"),
+        code=plan.code("evaluate"),
+        threads=1,
+    message:
+        "{wildcards.experiment}, seed {wildcards.seed}: evaluating {wildcards.system} on {wildcards.fold}"
+    shell:
+        f"frostline evaluate {COMMAND}"
