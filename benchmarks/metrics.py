@@ -17,6 +17,7 @@ from time import perf_counter
 import numpy as np
 
 KS = (1, 5, 10)
+OTHER_MAP = "map over relevant"  # not the same metric: divided by the number of relevant items, not by min(that, k)
 
 
 def frostline_all(scores, query, item):
@@ -79,9 +80,7 @@ def ranx(scores, query, item):
         return Qrels(qrels), Run(run)
 
     def compute(inputs):
-        means = evaluate(*inputs, names)
-        # Its map divides by the number of relevant items, not by min(that number, k).
-        return {name: value for name, value in means.items() if "map" not in name}
+        return {name.replace("map", OTHER_MAP): value for name, value in evaluate(*inputs, names).items()}
 
     return convert, compute
 
@@ -92,10 +91,10 @@ def ir_measures(scores, query, item):
     names = {RR: f"mrr@{scores.shape[1]}"}
     for k in KS:
         names |= {R @ k: f"recall@{k}", P @ k: f"precision@{k}", nDCG @ k: f"ndcg@{k}", Success @ k: f"hit_rate@{k}"}
+        names[AP @ k] = f"{OTHER_MAP}@{k}"
 
     def compute(inputs):
-        means = calc_aggregate([*names, *(AP @ k for k in KS)], *inputs)
-        return {name: means[measure] for measure, name in names.items()}
+        return {names[measure]: value for measure, value in calc_aggregate(list(names), *inputs).items()}
 
     return lambda: dicts(scores, query, item), compute
 
@@ -122,7 +121,8 @@ def grid(users, items, relevant, path):
     rng = np.random.default_rng(0)
     label = rng.random((users, items)) < relevant / items
     noisy = rng.standard_normal((users, items)) + 0.5 * label
-    scores = np.argsort(np.argsort(noisy, axis=1), axis=1).astype(np.float32)
+    ranks = np.argsort(np.argsort(noisy, axis=1), axis=1)
+    scores = (ranks + rng.random((users, 1))).astype(np.float32)
     query, item = np.nonzero(label)
     np.savez(path, scores=scores, query=query, item=item)
 
@@ -159,20 +159,26 @@ def main():
         for worker in workers.values():
             worker.communicate()
     ours = answers["frostline_all"][0]["means"]
-    print(f"{args.users} queries x {args.items} candidates, median of {args.repeats} after one to warm up\n")
-    print("| tool | values | convert ms | compute ms | x all of Frostline | x its cut metrics | largest difference |")
+
+    def took(name, step, of=median):
+        return 1000 * of(answer[step] for answer in answers[name][1:])
+
+    print(f"{args.users} queries x {args.items} candidates; ms, median of {args.repeats} repeats (fastest)\n")
+    print(
+        "| tool | values | convert | compute | times Frostline, all | times Frostline, cut-offs | largest difference |"
+    )
     print("|---|---|---|---|---|---|---|")
-    took = {
-        name: {step: 1000 * median(a[step] for a in repeats[1:]) for step in ("convert", "compute")}
-        for name, repeats in answers.items()
-    }
     for name, repeats in answers.items():
-        means, convert, compute = repeats[0]["means"], took[name]["convert"], took[name]["compute"]
+        means = repeats[0]["means"]
         common = means.keys() & ours.keys()
         apart = max(abs(means[key] - ours[key]) for key in common)
-        ratios = (compute / took[f"frostline_{of}"]["compute"] for of in ("all", "cut"))
-        times = f"{convert:.1f} | {compute:.1f} | " + " | ".join(f"{ratio:.1f}" for ratio in ratios)
-        print(f"| {name} | {len(means)} | {times} | {apart:.1e} over {len(common)} |")
+        times = [f"{took(name, step):.1f} ({took(name, step, min):.1f})" for step in ("convert", "compute")]
+        ratios = [
+            f"{took(name, 'compute') / took(base, 'compute'):.1f} "
+            f"({took(name, 'compute', min) / took(base, 'compute', min):.1f})"
+            for base in ("frostline_all", "frostline_cut")
+        ]
+        print(f"| {' | '.join([name, str(len(means)), *times, *ratios])} | {apart:.1e} over {len(common)} |")
         if apart > 1e-12:
             raise SystemExit(f"{name} disagrees")
 

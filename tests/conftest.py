@@ -4,13 +4,16 @@ import os
 import tempfile
 from pathlib import Path
 
+# Before numpy is loaded, as the workflow does it: implicit warns of more.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+import numpy as np
 import pytest
 from hypothesis import settings
+from scipy.sparse import csr_array
 
+from frostline.api import Bilinear, Content, Warm
 from frostline.artifacts import Job
-
-# Before numpy is loaded, as the workflow does it.
-os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 settings.register_profile("frostline", deadline=None, derandomize=True, database=None)
 settings.load_profile("frostline")
@@ -63,3 +66,23 @@ def files(tmp_path):
 def folder(tmp_path_factory):
     """Makes a new folder of artifacts, for property tests: one an example."""
     return lambda: Files(tempfile.mkdtemp(dir=tmp_path_factory.getbasetemp()))
+
+
+def make_world(seed, n_queries=9, n_warm=14, n_cold=7, d=3):
+    """What a method may be given, at random: few categories, so that many items are alike, a number and a text."""
+    rng = np.random.default_rng(seed)
+    n_items = n_warm + n_cold
+    categories = rng.random((n_items, 4)) < 0.35
+    number = rng.integers(0, 3, (n_items, 1)) * [[0.5, 0.25]]
+    text = rng.random((n_items, 3)) * (rng.random((n_items, 3)) < 0.4)
+    matrix = csr_array(np.hstack([categories, number, text]).astype(np.float32))
+    content = Content(matrix, ("tags", "year", "title"), ("categories", "number", "text"), np.array([0, 4, 6, 9]))
+    train = csr_array((rng.random((n_queries, n_warm)) * (rng.random((n_queries, n_warm)) < 0.4)).astype(np.float32))
+    donor = Bilinear(*(rng.standard_normal((n, d)).astype(np.float32) for n in (n_queries, n_warm)))
+    warm = Warm(n_queries, seed, train, content.take(np.arange(n_warm)), donor)
+    return warm, content.take(np.arange(n_warm, n_items))
+
+
+@pytest.fixture(scope="session")
+def world():
+    return make_world

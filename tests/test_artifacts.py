@@ -88,10 +88,10 @@ def test_C10_an_array_written_in_blocks_has_the_bytes_of_np_save(folder, lengths
 def test_P1_blocks_that_do_not_fill_the_array_are_refused(blocks, files):
     """A plug-in that scores too few, too many or transposed cells would otherwise shift all that follow."""
     job = Job("score", {}, {"scores": files.path("scores.npy")})
-    with pytest.raises(ArtifactError, match=r"'score'.*'scores'.*\(3, 3\)"):
-        with job.array_writer("scores", (3, 3), np.float32) as write:
-            for shape in blocks:
-                write(np.zeros(shape))
+    refused = pytest.raises(ArtifactError, match=r"'score'.*'scores'.*\(3, 3\)")
+    with refused, job.array_writer("scores", (3, 3), np.float32) as write:
+        for shape in blocks:
+            write(np.zeros(shape))
     assert names(files.folder) == []
 
 
@@ -222,7 +222,10 @@ def test_provenance_holds_what_was_done_with_what(files):
     job = Job("split", inputs, {"it": files.path("out.json")}, {"test": 0.2}, code="c0de", threads=3)
     job.write_json("it", "é")
     record = json.loads(files.folder.joinpath("out.json" + SIDECAR).read_text())
-    sha = {name: f"sha256:{hashlib.sha256(files.bytes(name)[0]).hexdigest()}" for name in ("in.json", "raw.csv", "out.json")}
+    sha = {
+        name: f"sha256:{hashlib.sha256(files.bytes(name)[0]).hexdigest()}"
+        for name in ("in.json", "raw.csv", "out.json")
+    }
     assert {name: record[name] for name in ("format", "artifact", "stage", "params", "code", "threads", "digest")} == {
         "format": FORMAT,
         "artifact": "it",
@@ -238,14 +241,29 @@ def test_provenance_holds_what_was_done_with_what(files):
     }
     assert record["packages"]["numpy"] == np.__version__ and record["packages"]["pyarrow"] == pa.__version__
     assert digest_file(files.path("out.json")) == record["digest"]
-    assert set(record) == {"format", "artifact", "digest", "stage", "params", "inputs", "ancestors", "code", "packages", "threads"}
+    assert set(record) == {
+        "format",
+        "artifact",
+        "digest",
+        "stage",
+        "params",
+        "inputs",
+        "ancestors",
+        "code",
+        "packages",
+        "threads",
+    }
 
 
 @every_kind
 def test_the_digest_is_that_of_the_payload(name, files):
     files.put(name, VALUES[name])
     record = json.loads(files.folder.joinpath(name + SIDECAR).read_text())
-    assert record["digest"] == digest_file(files.path(name)) == f"sha256:{hashlib.sha256(files.bytes(name)[0]).hexdigest()}"
+    assert (
+        record["digest"]
+        == digest_file(files.path(name))
+        == f"sha256:{hashlib.sha256(files.bytes(name)[0]).hexdigest()}"
+    )
 
 
 def test_one_sidecar_tells_the_whole_ancestry(files):

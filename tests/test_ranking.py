@@ -26,17 +26,15 @@ from frostline.ranking import (
     PooledAUC,
     contributions,
     evaluate,
-    mean_of_parts,
     metrics_at,
     pooled_auc,
     rank_lists,
-    rank_parts,
     rank_relevant,
     relaimpr,
 )
 
 METRICS = metrics_at((1, 2, 3, 5, 10))
-AUC = [Metric("auc")]
+CUT_ONLY, AUC = METRICS[:-1], METRICS[-1:]
 
 
 def textbook(order, relevant, metric):
@@ -99,7 +97,7 @@ def test_C11_item_id_order_is_by_column_and_leaves_auc_alone(row):
     query = np.zeros(len(relevant), int)
     by_id = rank_relevant(scores, query, relevant, ties="item_id")
     order = np.argsort(-scores[0], kind="stable").tolist()
-    expected = [textbook(order, set(relevant), metric) for metric in METRICS[:-1]]
+    expected = [textbook(order, set(relevant), metric) for metric in CUT_ONLY]
     np.testing.assert_allclose(evaluate(by_id, METRICS)[0, :-1], expected, rtol=0, atol=1e-14)
     auc = evaluate(rank_relevant(scores, query, relevant), AUC)
     for ranks in (by_id, by_id.best(), by_id.worst()):
@@ -361,24 +359,24 @@ def test_C11_excluded_cells_are_as_good_as_absent(levels):
 
 
 def test_C11_C14_what_was_never_retrieved_is_worth_nothing_and_not_tied():
-    """Sparse scores: lists with ties, equal to the mean over every order of the list."""
+    """Sparse scores: lists with ties, whose values are the mean over every order of the list."""
     rng = np.random.default_rng(18)
     metrics = [*METRICS, Metric("recall", 10**9), Metric("map", 10**9), Metric("hit_rate", 10**9)]
-    for _ in range(40):
-        scores = rng.integers(0, 3, (1, 7)).astype(np.float32)
-        relevant, listed = np.flatnonzero(rng.random(7) < 0.5), np.sort(rng.permutation(7)[: rng.integers(6)])
-        away = np.setdiff1d(np.arange(7), listed)
-        pairs = np.zeros(len(relevant), int), relevant
-        ranks = rank_relevant(scores, *pairs, excluded=(0 * away, away), unlisted=True)
-        orders = [listed[order].tolist() for order in all_orders(scores[0, listed])]
-        each = evaluate(rank_lists(orders, [relevant.tolist()] * len(orders)), metrics)
-        np.testing.assert_allclose(evaluate(ranks, metrics)[0], each.mean(0), rtol=0, atol=1e-14)
-        np.testing.assert_allclose(evaluate(ranks.best(), metrics)[0], each.max(0), rtol=0, atol=1e-14)
-        np.testing.assert_allclose(evaluate(ranks.worst(), metrics)[0], each.min(0), rtol=0, atol=1e-14)
-        by_id = rank_relevant(scores, *pairs, excluded=(0 * away, away), unlisted=True, ties="item_id")
-        by_column = listed[np.argsort(-scores[0, listed], kind="stable")].tolist()
-        expected = evaluate(rank_lists([by_column], [relevant.tolist()]), metrics[:15])
-        np.testing.assert_array_equal(evaluate(by_id, metrics[:15]), expected)
+    scores, relevant = rng.integers(0, 3, (60, 7)).astype(np.float32), rng.random((60, 7)) < 0.5
+    listed = rng.permuted(np.arange(7) < rng.integers(0, 6, (60, 1)), axis=1)
+    args, options = (scores, *np.nonzero(relevant)), {"excluded": np.nonzero(~listed), "unlisted": True}
+    ranks, by_id = rank_relevant(*args, **options), rank_relevant(*args, **options, ties="item_id")
+    assert np.isin(np.flatnonzero(relevant), np.flatnonzero(~listed)).sum() > 50
+    cases = [evaluate(r, metrics) for r in (ranks, ranks.best(), ranks.worst(), by_id)]
+    for q in range(60):
+        columns, wanted = np.flatnonzero(listed[q]), np.flatnonzero(relevant[q]).tolist()
+        orders = [columns[order].tolist() for order in all_orders(scores[q, columns])]
+        each = evaluate(rank_lists(orders, [wanted] * len(orders)), metrics)
+        for case, expected in zip(cases, (each.mean(0), each.max(0), each.min(0)), strict=False):
+            np.testing.assert_allclose(case[q], expected, rtol=0, atol=1e-14)
+        by_column = columns[np.argsort(-scores[q, columns], kind="stable")].tolist()
+        expected = evaluate(rank_lists([by_column], [wanted]), CUT_ONLY)[0]
+        np.testing.assert_array_equal(cases[3][q, : len(CUT_ONLY)], expected)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -389,8 +387,7 @@ def test_C11_the_first_score_that_is_not_finite_is_named(bad, function):
     with pytest.raises(NonFiniteScore, match=rf"row 8000, candidate column 17 is {bad}") as caught:
         function(scores, query, item)
     assert (caught.value.row, caught.value.column) == (8000, 17)
-    with pytest.raises(NonFiniteScore, match="row 8000, candidate column 17"):
-        rank_parts(scores, query, item, np.arange(60) % 2)
+    np.testing.assert_equal(caught.value.value, bad)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
@@ -493,33 +490,6 @@ def test_C14_pooled_auc_of_one_class_is_undefined():
 def test_C11_relaimpr(auc, base, expected):
     assert relaimpr(auc, base) == pytest.approx(expected)
     assert np.isnan(relaimpr(auc, 0.5)) and np.isnan(relaimpr(auc, 0.3)) and np.isnan(relaimpr(auc, np.nan))
-
-
-def test_C11_parts_are_evaluated_apart_and_averaged():
-    scores, query, item = grid(17, n_items=50, levels=8)
-    parts = np.random.default_rng(2).integers(0, 4, 50)
-    gone = np.random.default_rng(3).random(scores.shape) < 0.2
-    kept = ~gone[query, item]
-    query, item = query[kept], item[kept]
-    ranks = rank_parts(scores, query, item, parts, excluded=np.nonzero(gone))
-    values = mean_of_parts([evaluate(part, METRICS) for part in ranks])
-    pairs = sorted((q, i) for part in ranks for q, i in zip(part.query, part.item, strict=True))
-    assert pairs == sorted(zip(query, item, strict=True)) and len(ranks) == 4
-    apart = []
-    for part in range(4):
-        inside, elsewhere = parts[item] == part, gone | (parts != part)
-        ranks = rank_relevant(scores, query[inside], item[inside], excluded=np.nonzero(elsewhere))
-        apart.append(evaluate(ranks, METRICS))
-    apart = np.array(apart)
-    for q in range(len(scores)):
-        for m in range(len(METRICS)):
-            known = apart[:, q, m][~np.isnan(apart[:, q, m])]
-            assert values[q, m] == pytest.approx(known.mean() if len(known) else np.nan, abs=1e-15, nan_ok=True)
-    assert 0 < np.isnan(values).sum() < values.size
-    by_id = [part.tied.max() for part in rank_parts(scores, query, item, parts, ties="item_id")]
-    assert by_id == [1] * 4
-    with pytest.raises(ValueError, match="parts"):
-        rank_parts(scores, query, item, parts[1:])
 
 
 def test_C11_metrics_are_values_with_a_name():

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import math
 import statistics
 
 import pyarrow as pa
-import pyarrow.csv as pacsv
 
 from frostline.artifacts import Job
 from frostline.bootstrap import draw_means, interval
@@ -26,9 +26,11 @@ def run(job: Job) -> None:
     columns = list(rows[0])
     table = pa.table({name: pa.array([row[name] for row in rows]) for name in columns})
     job.write_table("parquet", table)
-    stream = io.BytesIO()
-    pacsv.write_csv(table, stream, pacsv.WriteOptions(quoting_style="needed"))
-    job.write_text("csv", stream.getvalue().decode())
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    job.write_text("csv", stream.getvalue())
     job.write_text("markdown", wide(rows, job.params))
 
 
@@ -75,7 +77,9 @@ def leaderboard(results: Results, params: dict) -> list[dict]:
             sorted((r for r in rows if r["metric"] == params["primary"]), key=lambda r: (-r["mean"], r["system"]))
         )
     }
-    return sorted(rows, key=lambda row: place[row["system"]])
+    return [
+        {name: _round(value) for name, value in row.items()} for row in sorted(rows, key=lambda r: place[r["system"]])
+    ]
 
 
 def _row(fold: str, system: str, metric: str, values: list[float | None], common: dict) -> dict:
@@ -97,6 +101,11 @@ def _row(fold: str, system: str, metric: str, values: list[float | None], common
         "deterministic": sd == 0,
         "note": "the generating probabilities, no competitor" if common["kind"] == "oracle" else "",
     }
+
+
+def _round(value):
+    """Twelve digits: the last bits of a bootstrap depend on the order of the queries, and so on the ids."""
+    return float(f"{value:.12g}") if isinstance(value, float) else value
 
 
 def _mean(values: list[float | None]) -> float | None:

@@ -14,6 +14,7 @@ import io
 import itertools
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -96,7 +97,8 @@ class Job:
         import pyarrow.parquet as pq
 
         with self._artifact(name) as stream:
-            return pq.read_table(stream, columns=columns, use_threads=False)
+            # `pq.read_table` would import pandas, which takes longer than most stages run.
+            return pq.ParquetFile(stream).read(columns=columns, use_threads=False)
 
     def read_array(self, name: str):
         """Map an npy input into memory, read-only."""
@@ -294,6 +296,26 @@ def _write_whole(path: str, data: bytes) -> None:
     os.replace(unfinished, path)
 
 
+def keep_pandas_out() -> None:
+    """Let pyarrow believe that pandas is not installed, in this process.
+
+    Otherwise its first conversion from or to numpy imports pandas, only to ask whether the array is one of its own; that
+    takes longer than most stages run. Code that imports pandas itself still can, but pyarrow will not convert for it.
+    """
+
+    class Absent:
+        @staticmethod
+        def find_spec(name, path=None, target=None):
+            if name == "pandas":
+                raise ImportError(name)
+
+    import pyarrow as pa
+
+    sys.meta_path.insert(0, Absent)
+    pa.array([0])
+    sys.meta_path.remove(Absent)
+
+
 def expand_family(name: str, pattern: str, axes: Mapping[str, list[str]]) -> dict[str, str]:
     """Declare `name[a,b,…]` for every combination of the axes that occur in `pattern`.
 
@@ -316,10 +338,10 @@ def guard(job: Job, also: tuple[str, ...] = ()) -> None:
     also : tuple of str
         Further files that the process may write, such as its log.
     """
-    readable = {os.path.realpath(path) for path in (*job.inputs.values(), *also)}
+    readable = {os.path.realpath(path) for path in job.inputs.values()}
     readable |= {f"{path}{SIDECAR}" for path in readable}
     writable_folders = {os.path.dirname(os.path.realpath(path)) for path in job.outputs.values()}
-    writable = {
+    writable = {os.path.realpath(path) for path in also} | {
         os.path.join(folder, name)
         for path in map(os.path.realpath, job.outputs.values())
         for folder, base in [os.path.split(path)]
@@ -333,19 +355,20 @@ def guard(job: Job, also: tuple[str, ...] = ()) -> None:
     )
 
     def refuse(event: str, arguments: tuple) -> None:
-        if event not in ("open", "os.listdir", "os.scandir") or not isinstance(arguments[0], (str, bytes, os.PathLike)):
+        if event not in ("open", "os.listdir", "os.scandir") or isinstance(arguments[0], int):
             return
-        path = os.path.realpath(os.fsdecode(arguments[0]))
-        if (
-            path in readable
-            or path in writable
-            or path.endswith((".py", ".pyc", ".so"))
-            or path.startswith(environment)
-        ):
+        path = os.path.realpath(os.fsdecode(arguments[0] or "."))
+        writes = event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR)
+        if path in writable or (path in readable and not writes):
+            return
+        # Code, wherever it is: modules may be compiled as they are imported, and libraries look for entry points.
+        if path.endswith((".py", ".pyc", ".so")) or re.search(r"/__pycache__/|\.(egg|dist)-info(/|$)", path):
+            return
+        if path.startswith(environment):
             return
         if path.startswith(system) and not path.startswith(workplace):
             return
-        if event != "open" and (path in writable_folders or path in code or not path.startswith(workplace)):
+        if event != "open" and (path in writable_folders or path in code or not (path + os.sep).startswith(workplace)):
             return
         if event != "open" and os.path.exists(os.path.join(path, "__init__.py")):
             return

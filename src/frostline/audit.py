@@ -93,7 +93,8 @@ def lineage_checks(job: Job) -> tuple[list[dict], list[dict]]:
     checks : list of {name, passed, detail}
     graph : list of {source, target, files}
     """
-    labels = {job.inputs[f"{fold}[{seed}]"] for fold in (VAL, TEST) for seed in job.params["seeds"]}
+    tests, vals = ({job.inputs[f"{fold}[{seed}]"] for seed in job.params["seeds"]} for fold in (TEST, VAL))
+    labels = tests | vals
     ancestors: dict[str, dict] = {}
     digests: dict[str, set[str]] = {}
     changed = []
@@ -107,14 +108,12 @@ def lineage_checks(job: Job) -> tuple[list[dict], list[dict]]:
             ancestors[file] = entry
             digests.setdefault(file, set()).add(entry["digest"])
     stale = sorted(file for file, found in digests.items() if len(found) > 1)
-    leaks = [
-        f"{file} descends from {label}"
-        for file, entry in sorted(ancestors.items())
-        if entry["stage"] in FREE_OF_LABELS
-        for label in sorted(labels & _closure(file, ancestors))
-    ]
     checks = [
-        _check("no label file is an ancestor of content, donors, models or scores (C2)", leaks),
+        _check(
+            "no label file is an ancestor of content, donors, models or scores (C2)",
+            _descents(ancestors, FREE_OF_LABELS, labels),
+        ),
+        _check("no test label is an ancestor of a choice (C5)", _descents(ancestors, ("select",), tests)),
         _check("every file is what its provenance says", changed),
         _check("all results descend from the same versions of their inputs", stale),
     ]
@@ -187,6 +186,15 @@ def _share_check(stratum: np.ndarray, fold: np.ndarray, eligible: Mapping[str, i
             if abs(drawn - expected) > 1:
                 return f"stratum {label} gave {drawn} {name} items where its share is {expected:.2f}"
     return ""
+
+
+def _descents(ancestors: Mapping[str, Mapping], stages: tuple[str, ...], forbidden: set[str]) -> list[str]:
+    return [
+        f"{file} descends from {label}"
+        for file, entry in sorted(ancestors.items())
+        if entry["stage"] in stages
+        for label in sorted(forbidden & _closure(file, ancestors))
+    ]
 
 
 def _closure(file: str, ancestors: Mapping[str, Mapping]) -> set[str]:

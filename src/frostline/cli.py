@@ -90,8 +90,10 @@ def _run_stage(arguments: argparse.Namespace) -> int:
 def _guarded(job) -> None:
     from importlib import import_module
 
-    from frostline.artifacts import guard
+    from frostline.artifacts import guard, keep_pandas_out
 
+    if job.stage != "ingest":  # an adapter may well hand over what it read by pandas
+        keep_pandas_out()
     stage = import_module(f"frostline.{job.stage}")
     guard(job)
     stage.run(job)

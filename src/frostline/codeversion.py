@@ -51,16 +51,24 @@ def digest(*roots: str) -> str:
 def _origin(name: str) -> Path | None:
     top = name.partition(".")[0]
     # Asking for the spec of a submodule imports its parent, so other packages are not asked for theirs.
-    if top in sys.stdlib_module_names or (name != top and _origin(top) is None):
+    if not _is_followed(top):
         return None
     try:
         spec = importlib.util.find_spec(name)
     except ModuleNotFoundError:
         return None
-    if spec is None or not spec.origin or not spec.origin.endswith(".py"):
-        return None
-    path = Path(spec.origin)
-    return None if "site-packages" in path.parts and top != "frostline" else path
+    return Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None
+
+
+@cache
+def _is_followed(top: str) -> bool:
+    """Whether a package's source counts: ours, and what is not installed. Of others the version is enough."""
+    spec = None if top in sys.stdlib_module_names else importlib.util.find_spec(top)
+    if spec is None:
+        return False
+    # A folder of modules without an __init__.py has no origin.
+    places = [spec.origin] if spec.origin else spec.submodule_search_locations or []
+    return top == "frostline" or any("site-packages" not in Path(place).parts for place in places)
 
 
 @cache
@@ -72,7 +80,9 @@ def _source(name: str) -> bytes | None:
 @cache
 def _imports(name: str, source: bytes) -> list[str]:
     package = name if _origin(name).name == "__init__.py" else name.rpartition(".")[0]
-    found: list[str] = []
+    # Importing a module runs the __init__.py of its package.
+    parent = name.rpartition(".")[0]
+    found = [parent] if parent and _origin(parent) else []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             found.extend(alias.name for alias in node.names)

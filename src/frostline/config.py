@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
+import sys
 import types
 import typing
 from collections.abc import Mapping
@@ -18,7 +19,7 @@ from typing import Any, Literal
 from frostline import registry
 from frostline.dataset import KINDS, DataFile
 from frostline.errors import ConfigError, suggest
-from frostline.ranking import Metric
+from frostline.ranking import metrics_at
 
 CONTROLS = ("random", "constant")
 BASELINES = ("grouped_popularity", "grouped_popularity_personal")
@@ -61,9 +62,11 @@ class Metrics:
     def __post_init__(self) -> None:
         if not self.k or min(self.k) < 1 or len(set(self.k)) != len(self.k):
             raise ValueError(f"k must list different positive whole numbers, not {list(self.k)}")
-        primary = Metric.parse(self.primary)
-        if primary.k is not None and primary.k not in self.k:
-            raise ValueError(f"primary '{self.primary}' is cut at {primary.k}, which is not among k: {list(self.k)}")
+        measured = [str(metric) for metric in metrics_at(self.k)]
+        if self.primary not in measured:
+            raise ValueError(
+                f"primary '{self.primary}' is not measured at k {list(self.k)}, {suggest(self.primary, measured)}"
+            )
 
 
 @dataclass(frozen=True)
@@ -195,17 +198,20 @@ def _data(raw: Mapping[str, Any], content: list, where: str) -> Data:
         spec = {"field": item} if isinstance(item, str) else item
         if not isinstance(spec, Mapping) or not isinstance(spec.get("field"), str):
             raise ConfigError(f"{place}: give a field's name, or {{field: name, as: kind}}, not {item!r}")
-        unknown = set(spec) - {"field", "as", "separator"}
+        unknown = sorted(map(str, set(spec) - {"field", "as", "separator"}))
         if unknown:
             raise ConfigError(
-                f"{place}: unknown key '{min(unknown)}', {suggest(min(unknown), ['field', 'as', 'separator'])}"
+                f"{place}: unknown key '{unknown[0]}', {suggest(unknown[0], ['field', 'as', 'separator'])}"
             )
+        spec = {key: value for key, value in spec.items() if value is not None}
         field_name, kind = spec["field"], spec.get("as", kinds.get(spec["field"]))
         if kinds and field_name not in kinds:
             raise ConfigError(f"{place}: {name} has no field '{field_name}', {suggest(field_name, kinds)}")
-        if kind not in KINDS:
+        if not isinstance(kind, str) or kind not in KINDS:
             problem = "its kind is not known, give 'as'" if kind is None else f"unknown kind '{kind}'"
             raise ConfigError(f"{place}: field '{field_name}': {problem}. {suggest(str(kind), KINDS)}")
+        if not isinstance(spec.get("separator", ""), str):
+            raise ConfigError(f"{place}.separator: expected text, not {spec['separator']!r}")
         if field_name in fields:
             raise ConfigError(f"{place}: field '{field_name}' is listed twice. Remove one")
         fields[field_name] = {"as": kind, **{key: spec[key] for key in ("separator",) if key in spec}}
@@ -234,6 +240,12 @@ def _components(group: str, raw: Mapping[str, Any], where: str) -> dict[str, Com
 
 def _systems(donors: dict[str, Component], methods: dict[str, Component], data: Data, where: str) -> dict[str, System]:
     mandatory = {name: {} for name in (*CONTROLS, *BASELINES) if name not in {m.name for m in methods.values()}}
+    for name in mandatory:
+        if name in methods:
+            raise ConfigError(
+                f"{where}.methods.{name}: is a '{methods[name].name}' under the name of the '{name}' that every experiment "
+                "has. Give it another label"
+            )
     methods = _components("methods", mandatory, where) | methods
     kinds = {options["as"] for options in data.content.values()}
     systems: list[System] = []
@@ -308,12 +320,14 @@ def _has_default(spec: dataclasses.Field) -> bool:
 
 def _convert(value: Any, hint: Any, where: str) -> Any:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if hint is Any or (
+    if hint is float and isinstance(value, (int, float)) and not isinstance(value, bool):
+        # Neither infinite nor NaN, which compares as false.
+        if abs(value) <= sys.float_info.max:
+            return float(value)
+    elif hint is Any or (
         isinstance(hint, type) and isinstance(value, hint) and not (hint is int and isinstance(value, bool))
     ):
         return value
-    if hint is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
     if origin is Literal:
         if value in arguments:
             return value

@@ -123,12 +123,16 @@ def evaluate_scores(
             own = pairs[part_of[column[pairs]] == number]
             view = block if len(parts) == 1 else np.ascontiguousarray(block[:, columns])
             ranks = _named_columns(view, query[own] - start, position[column[own]], ties, start, columns)
-            for case, variant in enumerate((ranks, ranks.best(), ranks.worst())):
-                sums[case, start : start + len(block)] += np.nan_to_num(evaluate(variant, metrics))
+            rows = slice(start, start + len(block))
+            expected = np.nan_to_num(evaluate(ranks, metrics))
+            is_tied = (ranks.tied > ranks.relevant_tied).any()
+            extremes = [np.nan_to_num(evaluate(case, metrics)) for case in (ranks.best(), ranks.worst()) if is_tied]
+            sums[:, rows] += [expected, *(extremes or [expected, expected])]
             of = start + ranks.query
             added = np.nan_to_num(contributions(ranks, metrics)) / np.maximum(divisor[of], 1)
             relevance = 1 / (n_parts[of] * ranks.n_relevant[ranks.query])
-            np.add.at(shares, columns[ranks.item], np.column_stack([added, relevance]))
+            for number_of_column, values in enumerate([*added.T, relevance]):
+                shares[columns, number_of_column] += np.bincount(ranks.item, values, minlength=len(columns))
     with np.errstate(invalid="ignore"):
         values, best, worst = sums / divisor
     return Evaluation(values, best, worst, shares, np.bincount(query, minlength=n_queries))

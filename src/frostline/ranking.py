@@ -26,11 +26,11 @@ Pairs = tuple[npt.ArrayLike, npt.ArrayLike]
 
 
 class NonFiniteScore(ValueError):
-    """A score that cannot be ranked, at `row` and `column`."""
+    """A score that cannot be ranked: `value`, at `row` and `column`."""
 
     def __init__(self, row: int, column: int, value: float) -> None:
         super().__init__(f"the score of query row {row}, candidate column {column} is {value}: it must be finite")
-        self.row, self.column = row, column
+        self.row, self.column, self.value = row, column, value
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,8 @@ def rank_relevant(
     blocks = _blocks(scores, cells, out)
     counts = [_count(block, *np.divmod(inside, n_items), ties == "item_id") for block, inside in blocks]
     greater, tied, ahead = np.concatenate(counts, axis=1)
-    greater[np.isin(cells, out)] = UNLISTED
+    lost = np.isin(cells, out)
+    greater[lost], ahead[lost] = UNLISTED, 0
     n_candidates = n_items - np.bincount(out // n_items, minlength=len(scores))
     return _ranks(*np.divmod(cells, n_items), greater, tied, ahead, n_candidates, ties == "item_id")
 
@@ -163,38 +164,6 @@ def contributions(
         pairs, worth, whole = _terms(ranks, metric, map_over)
         share[pairs] = worth / whole[ranks.query[pairs]]
     return shares.T
-
-
-def rank_parts(
-    scores: np.ndarray,
-    query: npt.ArrayLike,
-    item: npt.ArrayLike,
-    parts: npt.ArrayLike,
-    *,
-    excluded: Pairs | None = None,
-    ties: Literal["expected", "item_id"] = "expected",
-) -> list[Ranks]:
-    """`rank_relevant` within each part of the candidates; `parts` names the part of each column."""
-    n_items, parts = scores.shape[-1], np.asarray(parts)
-    if parts.shape != (n_items,):
-        raise ValueError(f"parts have the shape {parts.shape}: one a candidate, ({n_items},), is needed")
-    pairs = _flat_pairs(scores, query, item, excluded)
-    for _ in _blocks(scores, *pairs):  # a score that is not finite is named here, by its column among all
-        pass
-    ranks = []
-    for part in np.unique(parts):
-        columns = np.flatnonzero(parts == part)
-        inside = (np.divmod(cells[parts[cells % n_items] == part], n_items) for cells in pairs)
-        own, away = ((row, columns.searchsorted(column)) for row, column in inside)
-        within = rank_relevant(scores[:, columns], *own, excluded=away, ties=ties)
-        ranks.append(replace(within, item=columns.astype(np.int32)[within.item]))
-    return ranks
-
-
-def mean_of_parts(values: Sequence[np.ndarray]) -> np.ndarray:
-    """The mean of each query's values over the parts in which it has one; NaN if there is none."""
-    with np.errstate(invalid="ignore"):
-        return np.nansum(values, axis=0) / np.sum(~np.isnan(values), axis=0)
 
 
 def relaimpr(auc: float, auc_base: float) -> float:

@@ -5,6 +5,8 @@ Built-in components are found without scanning the installed packages, because e
 
 from __future__ import annotations
 
+import re
+from dataclasses import is_dataclass
 from importlib import import_module
 from importlib.metadata import entry_points
 
@@ -31,6 +33,8 @@ BUILT_IN: dict[str, dict[str, str]] = {
 }
 """`group → name → module:Class`. The entry-point group of another package is `frostline.<group>`."""
 
+_OWN = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
+
 
 def locate(group: str, name: str) -> str:
     """Return `module:Class` of a component.
@@ -42,7 +46,7 @@ def locate(group: str, name: str) -> str:
     """
     if name in BUILT_IN[group]:
         return BUILT_IN[group][name]
-    if ":" in name:
+    if _OWN.fullmatch(name):
         return name
     registered = {point.name: point.value for point in entry_points(group=f"frostline.{group}")}
     if name not in registered:
@@ -59,13 +63,18 @@ def load(group: str, name: str) -> type:
     Raises
     ------
     ConfigError
-        When there is no such component, or its module or class cannot be imported.
+        When there is no such component, its module or class cannot be imported, or it is no dataclass.
     """
     module, _, attribute = locate(group, name).partition(":")
     try:
-        return getattr(import_module(module), attribute)
+        component = getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise ConfigError(
             f"{group.removesuffix('s')} '{name}' cannot be imported: {error}. "
             "A module of your own must be importable, for example through PYTHONPATH"
         ) from error
+    if not isinstance(component, type) or not is_dataclass(component):
+        raise ConfigError(
+            f"{group.removesuffix('s')} '{name}' is not a dataclass: its fields are what the config can set"
+        )
+    return component

@@ -142,6 +142,11 @@ def draw_items(counts: np.ndarray, categories: Sequence[Sequence[str]], options:
             f"cannot give {n_test} test-cold and {n_val} val-cold items",
             "Use more data, lower split.min_interactions, or change split.test and split.val",
         )
+    if n_val < options.val_folds:
+        raise InputError(
+            f"{n_val} val-cold items cannot be divided into {options.val_folds} folds, in which every system is judged",
+            "Use more data, raise split.val, or lower split.val_folds",
+        )
     if n_test + n_val >= n_items:
         raise InputError(f"no warm item is left of {n_items}", "Lower split.test and split.val")
     category = rarest_category(categories)
@@ -223,5 +228,7 @@ def _strata(
                 if name != into:
                     merges.append({"bucket": int(level), "stratum": name, "into": into})
                     group[(layer == level) & (group == name)] = into
-    stratum = np.array([f"{name or '(none)'} / {level}" for name, level in zip(group, layer, strict=True)], dtype=np.str_)
+    stratum = np.array(
+        [f"{name or '(none)'} / {level}" for name, level in zip(group, layer, strict=True)], dtype=np.str_
+    )
     return stratum, merges

@@ -1,5 +1,16 @@
 # tables, audit, what ingest dropped → report/index.html
 
+from pathlib import Path
+
+from frostline.artifacts import digest_file
+
+# What the page looks like is not in the code digest, which follows imports.
+LOOKS = [
+    digest_file(path)
+    for path in sorted(Path(plan.__file__).with_name("report").iterdir())
+    if path.suffix in (".j2", ".css", ".js")
+]
+
 
 rule report:
     input:
@@ -19,6 +30,7 @@ rule report:
         files=files,
         spec=spec("report"),
         code=plan.code("report"),
+        looks=LOOKS,
         threads=1,
     message:
         "{wildcards.experiment}: report"

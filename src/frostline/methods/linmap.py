@@ -1,7 +1,9 @@
 """Ridge regression from content to warm scores.
 
-The coefficients for one user's scores s are `(XᵀX + αI)⁻¹ Xᵀ s`. All users share the hat matrix, so with a bilinear donor
-`S = U Vᵀ` it is enough to map the item factors: `W = (XᵀX + αI)⁻¹ Xᵀ V`, and a cold item of content x scores `U (x W)ᵀ`.
+For one user's scores s over warm items of content X the coefficients are `(X̃ᵀX̃ + αI)⁻¹ X̃ᵀ s`, where X̃ is X less its
+column means: an intercept, which is not penalised, stands for the mean. All users share the matrix in front of s, so
+with a bilinear donor `S = U Vᵀ` it is enough to regress the item factors V: with `W = (X̃ᵀX̃ + αI)⁻¹ X̃ᵀ V`, a cold item of
+content x scores `U (v̄ + (x − x̄) W)ᵀ`.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from frostline.api import Bilinear, Content, Method, Warm
 
 @dataclass(frozen=True)
 class LinMap(Method):
-    """No intercept and no centring: an item without content scores zero."""
+    """Ridge with penalty `alpha` on features as `content` makes them, neither scaled nor weighted."""
 
     alpha: float = 10.0
 
@@ -28,10 +30,13 @@ class LinMap(Method):
             raise ValueError("alpha must be above 0")
 
     def fit(self, warm: Warm) -> dict[str, np.ndarray]:
-        features = warm.content.matrix.astype(np.float64)
-        gram = (features.T @ features).toarray()
+        features, factors = warm.content.matrix.astype(np.float64), warm.donor.right.astype(np.float64)
+        n = features.shape[0]
+        mean, level = features.mean(axis=0), factors.mean(axis=0)
+        gram = (features.T @ features).toarray() - n * np.outer(mean, mean)
         gram[np.diag_indices_from(gram)] += self.alpha
-        return {"map": solve(gram, features.T @ warm.donor.right.astype(np.float64), assume_a="pos").astype(np.float32)}
+        slope = solve(gram, features.T @ factors - n * np.outer(mean, level), assume_a="pos")
+        return {"slope": slope.astype(np.float32), "intercept": (level - mean @ slope).astype(np.float32)}
 
     def score(self, model: Mapping[str, np.ndarray], warm: Warm, cold: Content) -> Bilinear:
-        return Bilinear(warm.donor.left, cold.matrix @ model["map"])
+        return Bilinear(warm.donor.left, cold.matrix @ model["slope"] + model["intercept"])

@@ -1,0 +1,241 @@
+"""Stage `report`: one self-contained page that a person reads, and can check.
+
+This module gathers what the page says; `charts` and `dag` draw, `wording` and `numbers` write, and the template only
+places. The page has no clock and fetches nothing; text from data is escaped everywhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import DictLoader, Environment, StrictUndefined
+from markupsafe import Markup
+
+from frostline import __version__
+from frostline.artifacts import Job
+from frostline.report import charts, dag, numbers, wording
+
+CHANCE = "constant"
+"""The control whose figures are chance: it ties all candidates."""
+
+# Read now, because a running stage may open nothing but its declared inputs.
+_SOURCES = {
+    name: (files(__name__) / name).read_text(encoding="utf-8") for name in ("template.html.j2", "style.css", "sort.js")
+}
+_ENVIRONMENT = Environment(
+    autoescape=True, loader=DictLoader(_SOURCES), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+)
+_ENVIRONMENT.filters |= {
+    "decimal": numbers.decimal,
+    "count": numbers.count,
+    "percent": numbers.percent,
+    "measure": wording.measure,
+    "reason": wording.reason,
+    "listed": wording.listed,
+    "breakable": wording.breakable,
+}
+_ENVIRONMENT.globals |= {"mark": charts.mark, "version": __version__}
+
+Row = Mapping[str, Any]
+Board = Mapping[tuple[str, str], Row]
+"""Rows of one fold of the leaderboard by system and metric, best system first."""
+
+
+def run(job: Job) -> None:
+    """Read `leaderboard`, `quality`, `split`, `lineage` and `verdict`; write `page`."""
+    rows = job.read_table("leaderboard").to_pylist()
+    found = {name: job.read_json(name) for name in ("quality", "split", "lineage", "verdict")}
+    job.write_text("page", render(rows, params=job.params, **found))
+
+
+def render(rows: Sequence[Row], quality: Row, split: Row, lineage: Row, verdict: Row, params: Row) -> str:
+    """The page as HTML.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        Rows of `tables/leaderboard.parquet`.
+    quality, split, lineage, verdict : dict
+        What `ingest` and `audit` wrote. What `quality` lacks is left out.
+    params : dict
+        See `frostline.plan`.
+    """
+    boards = {fold: _board(rows, fold) for fold in params["folds"]}
+    data = {
+        "params": params,
+        "verdict": verdict,
+        "sentences": [wording.choice_sentence(verdict), wording.hindsight_sentence(verdict)],
+        "headline": wording.verdict_sentence(verdict),
+        "checks": _checks(verdict, split, lineage),
+        "facts": _facts(quality, split),
+        "plots": _plots(boards["test"], verdict, params),
+        "kinds": list(dict.fromkeys(row["kind"] for row in boards["test"].values())),
+        "tables": {fold: _panels(board, verdict, params) for fold, board in boards.items() if board},
+        "left_out": {
+            fold: numbers.span(row["n_excluded"] for row in board.values()) for fold, board in boards.items() if board
+        },
+        "notes": _notes(boards["test"]),
+        "summaries": split.get("summaries", {}),
+        "merges": _merges(split.get("summaries", {})),
+        "quality": quality,
+        "pipeline": _pipeline(lineage),
+        "definitions": wording.definitions(params),
+        "confidence": wording.CONFIDENCE,
+        "style": Markup(_SOURCES["style.css"]),
+        "script": Markup(_SOURCES["sort.js"]),
+        "script_digest": _digest(_SOURCES["sort.js"]),
+    }
+    return _ENVIRONMENT.get_template("template.html.j2").render(data)
+
+
+def _digest(script: str) -> str:
+    """What the page's security policy knows its own script by, so that no other can run."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _board(rows: Iterable[Row], fold: str) -> Board:
+    return {(row["system"], row["metric"]): row for row in rows if row["fold"] == fold}
+
+
+def possible(board: Board, system: str, metric: str) -> float | None:
+    """Share of the way from chance to the oracle; None where either is unknown."""
+    oracle = next((name for (name, _), row in board.items() if row["kind"] == "oracle"), None)
+    here, top, chance = (board.get((name, metric), {}).get("mean") for name in (system, oracle, CHANCE))
+    if None in (here, top, chance) or top <= chance:
+        return None
+    return (here - chance) / (top - chance)
+
+
+def _checks(verdict: Row, split: Row, lineage: Row) -> dict[str, list[dict]]:
+    """Every check of the audit with its detail, failures first: those of the split, of the lineage, and all."""
+    groups = {name: list(audit.get("checks", ())) for name, audit in (("split", split), ("lineage", lineage))}
+    detailed = groups["split"] + groups["lineage"]
+    known = {check["name"] for check in detailed}
+    bare = [{"name": n, "passed": p, "detail": ""} for n, p in verdict.get("checks", {}).items() if n not in known]
+    groups["all"] = sorted(detailed + bare, key=lambda check: check["passed"])
+    return groups
+
+
+def _facts(quality: Row, split: Row) -> list[tuple[str, str]]:
+    """The size of the experiment, for the first screen."""
+    summaries = list(split.get("summaries", {}).values())
+    facts = [("interactions", numbers.count(quality.get("interactions", {}).get("kept")))]
+    if summaries:
+        facts.insert(0, ("users", numbers.span(summary["users"] for summary in summaries)))
+        facts.insert(1, ("items", numbers.span(summary["items"] for summary in summaries)))
+        for fold in ("val", "test"):
+            facts.append((f"{fold}-cold items", numbers.span(s["folds"][fold]["items"] for s in summaries)))
+        facts.append(("seeds" if len(summaries) > 1 else "seed", numbers.count(len(summaries))))
+    return facts
+
+
+def _plots(board: Board, verdict: Row, params: Row) -> list:
+    """The leaderboard by the primary metric, for a screen and for a phone."""
+    metric = params["primary"]
+    dots = [
+        charts.Dot(
+            system=row["system"],
+            kind=row["kind"],
+            mean=row["mean"],
+            sd=row["sd"],
+            low=row["ci_low"],
+            high=row["ci_high"],
+            share=possible(board, row["system"], metric),
+            is_chosen=row["system"] == verdict["chosen"],
+        )
+        for (_, name), row in board.items()
+        if name == metric
+    ]
+    dots.sort(key=lambda dot: (dot.mean is None, -(dot.mean or 0), dot.system))
+    chance = board.get((CHANCE, metric), {}).get("mean")
+    title = f"{wording.measure(metric)} of every system on test-cold items"
+    frames = ((charts.WIDE, "wide"), (charts.NARROW, "narrow"))
+    return [charts.leaderboard(dots, params["baseline"], chance, title, frame, name) for frame, name in frames]
+
+
+def _panels(board: Board, verdict: Row, params: Row) -> list[dict]:
+    """One table for each k: the measures cut at k, and those of the whole list beside them."""
+    systems = list(dict.fromkeys(system for system, _ in board))
+    name, _, primary_k = params["primary"].partition("@")
+    shown = int(primary_k) if primary_k else max(params["k"])
+    panels = []
+    for k in params["k"]:
+        cut = [f"{measure}@{k}" for measure in wording.MEASURES]
+        judged = f"{name}@{k}" if primary_k else params["primary"]
+        rows = [_line(board, system, [*cut, *wording.WHOLE_LIST], judged, verdict) for system in systems]
+        _mark_best(rows)
+        has_oracle = any(row["possible"] is not None for row in rows)
+        panels.append(
+            {"k": k, "cut": cut, "rows": rows, "judged": judged, "shown": k == shown, "has_oracle": has_oracle}
+        )
+    return panels
+
+
+def _line(board: Board, system: str, metrics: Sequence[str], judged: str, verdict: Row) -> dict:
+    any_row = next(row for (name, _), row in board.items() if name == system)
+    return {
+        "system": system,
+        "kind": any_row["kind"],
+        "is_chosen": system == verdict["chosen"],
+        "is_baseline": system == verdict["baseline"],
+        "n_queries": any_row["n_queries"],
+        "cells": [_cell(metric, board.get((system, metric))) for metric in metrics],
+        "possible": possible(board, system, judged),
+    }
+
+
+def _cell(metric: str, row: Row | None) -> dict:
+    cell = {
+        "metric": metric,
+        "is_best": False,
+        **{name: row and row[name] for name in ("mean", "sd", "ci_low", "ci_high")},
+    }
+    is_wide = row and row["best"] is not None and row["best"] - row["worst"] > wording.WIDE_TIES
+    return cell | {"ties": (row["worst"], row["best"]) if is_wide else None}
+
+
+def _mark_best(rows: Sequence[dict]) -> None:
+    """Mark the best competitor of each column."""
+    competing = [row["cells"] for row in rows if row["kind"] in ("system", "baseline")]
+    for cells in zip(*competing, strict=True):
+        defined = [cell for cell in cells if cell["mean"] is not None]
+        if defined:
+            max(defined, key=lambda cell: cell["mean"])["is_best"] = True
+
+
+def _notes(board: Board) -> list[tuple[str, str]]:
+    """Each note of the leaderboard once, with the systems that it is about."""
+    about: dict[str, list[str]] = {}
+    for (system, _), row in board.items():
+        if row["note"] and system not in about.setdefault(row["note"], []):
+            about[row["note"]].append(system)
+    every = len({system for system, _ in board})
+    return [("every system" if len(systems) == every else ", ".join(systems), note) for note, systems in about.items()]
+
+
+def _merges(summaries: Mapping[str, Row]) -> list[tuple[list[str], list[Row]]]:
+    """Merged strata, seeds with the same ones together."""
+    groups: list[tuple[list[str], list[Row]]] = []
+    for seed, summary in summaries.items():
+        merges = summary.get("merges", [])
+        same = next((seeds for seeds, known in groups if known == merges), None)
+        if same is None:
+            groups.append(([seed], merges))
+        else:
+            same.append(seed)
+    return groups
+
+
+def _pipeline(lineage: Row) -> dict[str, Any]:
+    graph = lineage.get("graph", [])
+    watched = {"interactions.parquet": "ingest"} | dict.fromkeys(dag.LABELS, "split")
+    readers = {
+        file: sorted(edge["target"] for edge in graph if edge["source"] == source and file in edge["files"])
+        for file, source in watched.items()
+    }
+    picture = dag.draw(graph, "The stages of this run and the files between them") if graph else ""
+    return {"picture": picture, "edges": graph, "readers": readers}

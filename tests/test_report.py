@@ -1,0 +1,561 @@
+"""The report: its numbers are those of the tables, its text is escaped, its bytes repeat, and it needs nothing else."""
+
+import copy
+import itertools
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import frostline
+from frostline import report
+from frostline.report import charts, dag, wording
+from frostline.report.numbers import count, decimal, percent, span
+
+EVIL = "<script>alert(1)</script>"
+SYSTEMS = {
+    "oracle": "oracle",
+    "als+linmap": "system",
+    EVIL: "system",
+    "grouped_popularity_personal": "baseline",
+    "constant": "control",
+    "random": "control",
+}
+LEVEL = dict(zip(SYSTEMS, (0.5, 0.3, 0.25, 0.1, 0.05, 0.049), strict=True))
+SEEDS = [42, 43]
+K = [1, 10]
+CUT = [f"{name}@{k}" for k in K for name in ("recall", "precision", "map", "ndcg", "mrr", "hit_rate")]
+PARAMS = {
+    "experiment": EVIL,
+    "protocol": "cold-items",
+    "adapter": "synthetic",
+    "content": {EVIL: {"as": "categories"}},
+    "split": {"kind": "stratified", "test": 0.2, "val": 0.1, "strata": ["category", "popularity"], "val_folds": 5},
+    "donors": {"als": {"factors": 64, "regularization": 0.05}},
+    "methods": {"als+linmap": {"alpha": 10.0}, EVIL: {EVIL: EVIL}},
+    "systems": SYSTEMS,
+    "seeds": SEEDS,
+    "folds": ["val", "test"],
+    "k": K,
+    "primary": "ndcg@10",
+    "baseline": "grouped_popularity_personal",
+    "ties": "expected",
+}
+VERDICT = {
+    "chosen": "als+linmap",
+    "chosen_by_seed": {"42": "als+linmap", "43": "als+linmap"},
+    "baseline": "grouped_popularity_personal",
+    "metric": "ndcg@10",
+    "chosen_mean": 0.2299546,
+    "baseline_mean": 0.0891003,
+    "difference": 0.1408543,
+    "ci_low": 0.0898973,
+    "ci_high": 0.1887016,
+    "decision": "transfer",
+    "hindsight": {"system": "als+linmap", "mean": 0.2299546, "gap": 0.0},
+    "checks": {"cold items are not in train": True, "every file is what its provenance says": True},
+}
+SUMMARY = {
+    "users": 2000,
+    "queries": 1990,
+    "items": 1198,
+    "ineligible_items": 21,
+    "strata": [],
+    "merges": [
+        {"bucket": 0, "stratum": EVIL, "into": "(other)"},
+        {"bucket": 0, "stratum": "", "into": "(other)"},
+        {"bucket": 1, "stratum": "art", "into": "music"},
+    ],
+    "folds": {
+        fold: {
+            "items": 838 + n,
+            "interactions": 70000 + n,
+            "interactions_of_users_without_history": 30 + n,
+            "queries_with_relevant": 1800 + n,
+        }
+        for n, fold in enumerate(("warm", "val", "test"))
+    },
+}
+SPLIT = {
+    "checks": [{"name": "cold items are not in train", "passed": True, "detail": "holds in every seed"}],
+    "summaries": {"42": SUMMARY | {"seed": 42}, "43": SUMMARY | {"seed": 43, "ineligible_items": 22}},
+}
+GRAPH = [
+    ("ingest", "split", ["interactions.parquet", "items.parquet"]),
+    ("ingest", "audit", ["quality.json"]),
+    ("split", "content", ["items.parquet"]),
+    ("split", "fit_donor", ["train.parquet"]),
+    ("split", "evaluate", ["queries.parquet", "test.parquet", "val.parquet"]),
+    ("split", "audit", ["items.parquet", "test.parquet", "val.parquet"]),
+    ("content", "score", ["test.npz"]),
+    ("fit_donor", "score", ["donor.npz"]),
+    ("score", "evaluate", ["scores.npy"]),
+    ("evaluate", "select", ["pooled.json"]),
+    ("evaluate", "audit", ["per_query.parquet"]),
+    ("select", "audit", ["chosen.json"]),
+]
+GRAPH = [{"source": source, "target": target, "files": files} for source, target, files in GRAPH]
+LINEAGE = {
+    "checks": [{"name": "every file is what its provenance says", "passed": True, "detail": "holds for every file"}],
+    "graph": GRAPH,
+}
+QUALITY = {
+    "files": ["clicks.csv", EVIL],
+    "interactions": {"read": 101234, "kept": 100000, "dropped": {"no_content": 1200, "repeated_pair": 33, EVIL: 1}},
+    "items": {"read": 1201, "kept": 1200, "dropped": {"repeated_item": 1}, "without_interactions": 2},
+    "users": 2001,
+    "content": {EVIL: {"kind": "categories", "present": 600, "share": 0.5}},
+    "time": {"first": "2019-01-01T23:41:03", "last": "2023-12-31T16:38:31", "missing": 7},
+    "notes": [f"the separator was {EVIL}"],
+    "examples": {"no_content": [{"file": "clicks.csv", "row": 1017, "value": EVIL}]},
+}
+
+
+def leaderboard_rows(systems=SYSTEMS, n_seeds=2):
+    """Rows as `aggregate` writes them, with figures that are all different."""
+    rng = random.Random(1)
+    rows = []
+    for fold, system, metric in itertools.product(PARAMS["folds"], systems, [*CUT, "auc", "auc_pooled", "relaimpr"]):
+        mean = LEVEL[system] + rng.random() / 50 if metric != "relaimpr" else LEVEL[system] * 20 - 2
+        has_interval = metric not in ("auc_pooled", "relaimpr")
+        rows.append(
+            {
+                "system": system,
+                "fold": fold,
+                "metric": metric,
+                "mean": mean,
+                "sd": rng.random() / 100 if n_seeds > 1 else None,
+                "ci_low": mean - rng.random() / 10 if has_interval else None,
+                "ci_high": mean + rng.random() / 10 if has_interval else None,
+                "n_seeds": n_seeds,
+                "n_queries": 9803 if fold == "test" else 9054,
+                "best": mean + rng.choice([0, 0.0004, 0.1]) if has_interval else None,
+                "worst": mean - rng.choice([0, 0.0004, 0.02]) if has_interval else None,
+                "n_excluded": 1197,
+                "kind": systems[system],
+                "deterministic": False,
+                "note": EVIL if system == "oracle" else "",
+            }
+        )
+    return rows
+
+
+ROWS = leaderboard_rows()
+
+
+def render(**changed):
+    given = {"rows": ROWS, "quality": QUALITY, "split": SPLIT, "lineage": LINEAGE, "verdict": VERDICT, "params": PARAMS}
+    return report.render(**copy.deepcopy(given | changed))
+
+
+VOID = {"meta", "link", "input", "wbr", "br"}
+
+
+def plain(parts):
+    """Text as a browser shows it: white space collapses, but narrow spaces stay."""
+    return re.sub(r"[ \n]+", " ", "".join(parts)).strip()
+
+
+class Page(HTMLParser):
+    """A page as a list of elements: (tag, attributes, text inside). Complains about tags that do not nest."""
+
+    def __init__(self, html):
+        super().__init__(convert_charrefs=True)
+        self.elements, self._open = [], []
+        self.feed(html)
+        self.close()
+        assert not self._open, f"unclosed: {[tag for tag, *_ in self._open]}"
+
+    def handle_starttag(self, tag, attributes):
+        element = (tag, dict(attributes), [])
+        self.elements.append(element)
+        if tag in ("td", "th"):
+            self.handle_data(" ")
+        if tag not in VOID:
+            self._open.append(element)
+
+    def handle_startendtag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes), []))
+
+    def handle_endtag(self, tag):
+        assert self._open and self._open[-1][0] == tag, f"</{tag}> closes {self._open[-1][0]}"
+        self._open.pop()
+
+    def handle_data(self, data):
+        for _, _, text in self._open:
+            text.append(data)
+
+    def find(self, tag, **wanted):
+        """Texts and attributes of the elements with these attributes; `class_` is one of the classes."""
+        for name, attributes, text in self.elements:
+            classes = (attributes.get("class") or "").split()
+            if name == tag and all(
+                value in classes if key == "class_" else attributes.get(key) == value for key, value in wanted.items()
+            ):
+                yield plain(text), attributes
+
+    def text(self, tag, **wanted):
+        return [text for text, _ in self.find(tag, **wanted)]
+
+
+@pytest.fixture(scope="module")
+def html():
+    return render()
+
+
+@pytest.fixture(scope="module")
+def page(html):
+    return Page(html)
+
+
+def boards(page):
+    """Cells of the leaderboard's tables: {(fold, k, system, column): (text, attributes)}."""
+    found, place = {}, None
+    for tag, attributes, text in page.elements:
+        if tag == "table":
+            place = (attributes["data-fold"], int(attributes["data-k"])) if "data-fold" in attributes else None
+        elif tag == "tr":
+            system = attributes.get("data-system")
+        elif tag == "td" and place and system:
+            column = attributes.get("data-metric") or attributes["class"]
+            assert (*place, system, column) not in found
+            found[*place, system, column] = (plain(text), attributes)
+    return found
+
+
+def test_every_figure_of_the_tables_is_that_of_the_leaderboard(page):
+    cells = boards(page)
+    shown = 0
+    for row in ROWS:
+        name, _, k = row["metric"].partition("@")
+        if name == "hit_rate":
+            continue
+        expected = decimal(row["mean"], signed=name == "relaimpr") + f" ± {decimal(row['sd'])}"
+        if row["ci_low"] is not None:
+            expected += f" [{decimal(row['ci_low'])}, {decimal(row['ci_high'])}]"
+        if row["best"] is not None and row["best"] - row["worst"] > 0.001:
+            expected += f" ties {decimal(row['worst'])}–{decimal(row['best'])}"
+        for at in [int(k)] if k else K:
+            text, attributes = cells.pop((row["fold"], at, row["system"], row["metric"]))
+            assert text == expected
+            assert float(attributes["data-value"]) == row["mean"]
+            shown += 1
+    assert shown == 2 * len(SYSTEMS) * len(K) * 8
+    for (fold, k, system, column), (text, _) in cells.items():
+        mean = {row["system"]: row["mean"] for row in ROWS if row["fold"] == fold and row["metric"] == f"ndcg@{k}"}
+        share = (mean[system] - mean["constant"]) / (mean["oracle"] - mean["constant"])
+        assert text == {"possible": percent(share), "queries": "9,803" if fold == "test" else "9,054"}[column]
+
+
+def test_the_best_competitor_is_marked_and_controls_and_oracle_do_not_compete(page):
+    best = {key[:3] for key, (_, attributes) in boards(page).items() if attributes.get("class") == "best"}
+    assert {system for _, _, system in best} <= {"als+linmap", EVIL, "grouped_popularity_personal"}
+    assert ("test", 10, "als+linmap") in best
+
+
+def test_the_verdict_stands_first_with_how_it_was_chosen(page):
+    assert page.text("p", class_="verdict") == [
+        "Use als+linmap: on items nobody has touched it gives NDCG@10 .230, .141 above grouped_popularity_personal "
+        "(95\u202f% interval .090 to .189)."
+    ]
+    choice, hindsight = page.text("p", class_="lead")
+    assert choice.endswith("on its own val-cold items, without a look at test: als+linmap in both seeds.")
+    assert hindsight == "In hindsight, als+linmap is also the best on test, so choosing blindly cost nothing."
+    assert page.text("p", class_="stamp") == ["2 of 2 audit checks passed"]
+    tags = [attributes.get("id") for tag, attributes, _ in page.elements if tag == "section"]
+    assert tags == ["verdict", "plot", "leaderboard", "split", "data", "pipeline", "method"]
+
+
+def verdict(**changed):
+    return wording.verdict_sentence(VERDICT | changed).striptags()
+
+
+def test_the_verdict_says_keep_when_the_interval_holds_zero():
+    told = verdict(decision="baseline", difference=0.0027, ci_low=-0.0101, ci_high=0.0204)
+    assert told == (
+        "Keep grouped_popularity_personal: on items nobody has touched als+linmap gives NDCG@10 .230, .003 above "
+        "grouped_popularity_personal (95 % interval −.010 to .020, which does not exclude zero)."
+    )
+    told = verdict(decision="baseline", difference=-0.02, ci_low=-0.03, ci_high=-0.01)
+    assert ".020 below grouped_popularity_personal (95 % interval −.030 to −.010)." in told
+    assert "level with" in verdict(decision="baseline", difference=0.0001, ci_low=-0.01, ci_high=0.01)
+
+
+def test_the_verdict_says_so_when_every_seed_chose_the_baseline_or_the_seeds_disagree():
+    baseline = VERDICT["baseline"]
+    told = verdict(decision="baseline", chosen=baseline, chosen_by_seed={"42": baseline}, chosen_mean=0.0891)
+    assert told == (
+        "Keep grouped_popularity_personal: nothing did better on val-cold items. On items nobody has touched it gives "
+        "NDCG@10 .089."
+    )
+    assert "touched what each seed chose gives" in verdict(chosen_by_seed={"42": "als+linmap", "43": "als+knn"})
+    told = wording.choice_sentence(VERDICT | {"chosen_by_seed": {"1": "b", "2": "a", "3": "b"}}).striptags()
+    assert told.endswith("b in seeds 1, 3; a in seed 2.")
+
+
+@pytest.mark.parametrize(
+    ("gap", "told"),
+    [
+        (0.0051, "In hindsight als+knn would have given .235 on test, .005 more: the price of choosing blindly."),
+        (
+            0.0001,
+            "In hindsight als+knn would have given .235 on test, less than .001 more: the price of choosing blindly.",
+        ),
+        (-0.002, "In hindsight no single system does better on test: the best of them, als+knn, gives .235."),
+    ],
+)
+def test_hindsight_tells_the_price_of_choosing_blindly(gap, told):
+    hindsight = {"system": "als+knn", "mean": 0.235, "gap": gap}
+    assert wording.hindsight_sentence(VERDICT | {"hindsight": hindsight}).striptags() == told
+
+
+def test_a_failed_check_is_on_the_first_screen_with_its_detail():
+    failed = {"name": "strata", "passed": False, "detail": f"seed 43: {EVIL}"}
+    checks = VERDICT["checks"] | {"strata": False, "known to the verdict alone": False}
+    page = Page(render(split=SPLIT | {"checks": [*SPLIT["checks"], failed]}, verdict=VERDICT | {"checks": checks}))
+    assert page.text("p", class_="stamp") == ["2 of 4 audit checks passed"]
+    assert list(page.find("aside", class_="failed")) and not list(page.find("aside", class_="passed"))
+    assert page.text("li", class_="failed") == [f"failed: strata seed 43: {EVIL}", "failed: known to the verdict alone"]
+    assert len(page.text("li", class_="passed")) == 2
+    assert page.text("p", class_="warning") == ["2 audit checks failed: do not rely on the figures until they pass."]
+    assert page.text("tr", class_="failed") == [f"strata failed seed 43: {EVIL}"]
+
+
+def test_text_from_data_and_config_is_escaped_wherever_it_is_shown(html, page):
+    assert EVIL not in html
+    assert html.count("<script>") == html.count("</script>") == 1
+    shown = "".join(data for tag, _, text in page.elements if tag == "body" for data in text)
+    # System, experiment, notes, file, dropped reason, content field, example, stratum, parameters.
+    assert shown.count("alert(1)") >= 9
+    policy = next(a["content"] for _, a in page.find("meta", **{"http-equiv": "Content-Security-Policy"}))
+    assert "default-src 'none'" in policy and "script-src 'sha256-" in policy
+
+
+def test_the_script_is_the_one_that_the_policy_allows(html):
+    script = re.search("<script>(.*?)</script>", html, re.DOTALL)[1]
+    assert f"script-src '{report._digest(script)}'" in html
+
+
+def test_the_page_is_one_file_that_needs_nothing_else(html, page):
+    assert not re.search(r"https?:|//\w|@import|\burl\((?!#)|\bsrc=", html)
+    links = [a[key] for _, a, _ in page.elements for key in ("href", "xlink:href") if key in a]
+    assert all(link == "data:," or link.startswith("#") for link in links)
+    ids = [a["id"] for _, a, _ in page.elements if "id" in a]
+    assert len(ids) == len(set(ids))
+    named = {link[1:] for link in links if link.startswith("#")} | {a["for"] for _, a in page.find("label")}
+    named |= {a[key] for _, a in page.find("svg") for key in ("aria-labelledby", "aria-describedby") if key in a}
+    assert named <= set(ids)
+
+
+def test_every_panel_is_in_the_page_and_shown_without_script(html):
+    for fold, k in itertools.product(("test", "val"), K):
+        assert f"#k-{fold}-{k}:checked ~ .panel-{k}" in html
+        assert html.count(f'id="k-{fold}-{k}"') == 1
+    assert html.count(" checked>") == 2
+
+
+def test_what_was_read_kept_and_dropped_is_told_by_reason(page):
+    assert page.text("tr", class_="dropped") == [
+        "dropped: the item has no content 1,200",
+        "dropped: the same user and item again, joined into one interaction 33",
+        f"dropped: {EVIL} 1",
+        "dropped: the same item again, with the same content 1",
+    ]
+    assert page.text("tr", class_="kept") == ["kept 100,000", "kept 1,200"]
+    section = next(text for text, a in page.find("section") if a.get("id") == "data")
+    for told in ("101,234", "1,201", "2,001", "50.0\u202f%", "2019-01-01 to 2023-12-31, unknown for 7", "row 1,017"):
+        assert told in section
+    assert "Nothing had to be dropped" not in section
+
+
+def test_the_split_of_each_seed_is_counted_and_equal_merges_are_told_once(page):
+    section = next(text for text, a in page.find("section") if a.get("id") == "split")
+    assert "42 2,000 1,990 21 838 70,000 839 70,001 1,801 31 840 70,002 1,802 32" in section
+    assert "3 merges in seeds 42, 43:" in section
+    assert f"(other) / 0 takes {EVIL}, (none)" in section and "music / 1 takes art" in section
+
+
+def test_what_is_absent_is_left_out():
+    quality = {"interactions": {"kept": 100000}}
+    bare = {name: kind for name, kind in SYSTEMS.items() if kind not in ("oracle", "control")}
+    rows = [row for row in leaderboard_rows(bare, n_seeds=1) if row["fold"] == "test"]
+    for row in rows:
+        if row["system"] == EVIL and row["metric"] in ("ndcg@10", "relaimpr"):
+            row |= {"mean": None, "sd": None, "ci_low": None, "ci_high": None, "best": None, "worst": None}
+    page = Page(render(rows=rows, quality=quality, split={"checks": []}, lineage={"checks": [], "graph": []}))
+    cells = boards(page)
+    assert cells["test", 10, EVIL, "ndcg@10"][0] == "–" and cells["test", 10, EVIL, "relaimpr"][0] == "–"
+    assert not any(column == "possible" for *_, column in cells)
+    assert "±" not in cells["test", 10, "als+linmap", "ndcg@10"][0]
+    assert not list(page.find("svg", class_="dag"))
+
+
+@pytest.mark.parametrize("primary", ["auc", "hit_rate@1", "precision@10"])
+def test_any_metric_can_be_primary(primary):
+    page = Page(render(params=PARAMS | {"primary": primary}, verdict=VERDICT | {"metric": primary}))
+    assert wording.measure(primary) in page.text("p", class_="verdict")[0]
+    mean = next(r["mean"] for r in ROWS if (r["system"], r["fold"], r["metric"]) == ("oracle", "test", primary))
+    assert decimal(mean, 3) in page.text("text", class_="value")
+
+
+def test_the_plot_shows_every_system_in_order_at_its_place(page):
+    rows = sorted((r for r in ROWS if (r["fold"], r["metric"]) == ("test", "ndcg@10")), key=lambda row: -row["mean"])
+    for frame, name in ((charts.WIDE, "wide"), (charts.NARROW, "narrow")):
+        start = next(i for i, (t, a, _) in enumerate(page.elements) if t == "svg" and name in (a.get("class") or ""))
+        stop = next(i for i in range(start + 1, len(page.elements)) if page.elements[i][0] in ("svg", "figcaption"))
+        plot = page.elements[start:stop]
+        labels = ["".join(text) for tag, a, text in plot if tag == "text" and "label" in (a.get("class") or "")]
+        assert labels == [charts.shorten(row["system"], 34 if frame.is_narrow else 27) for row in rows]
+        values = ["".join(text) for tag, a, text in plot if tag == "text" and a.get("class") == "value"]
+        assert values == [decimal(row["mean"], 3) for row in rows]
+        extent = [v for r in rows for v in (r["ci_low"], r["ci_high"], r["mean"] - r["sd"], r["mean"] + r["sd"])]
+        axis = charts.axis_over(extent, frame.left, frame.width - frame.right, 4 if frame.is_narrow else 6)
+        drawn = [float(a["cx"]) for tag, a, _ in plot if tag == "circle"]
+        assert drawn == pytest.approx([axis(r["mean"]) for r in rows if r["kind"] == "system"], abs=0.06)
+        bars = [(float(a["x"]), float(a["width"])) for tag, a, _ in plot if tag == "rect" and "sd" in a["class"]]
+        expected = [(axis(r["mean"] - r["sd"]), axis(r["mean"] + r["sd"]) - axis(r["mean"] - r["sd"])) for r in rows]
+        assert bars == [pytest.approx(pair, abs=0.06) for pair in expected]
+        lines = [a["d"] for tag, a, _ in plot if tag == "path" and "interval" in a["class"]]
+        ends = [[float(end) for end in re.match(r"M(\S+) \S+H([\d.-]+)", line).groups()] for line in lines]
+        assert ends == [pytest.approx([axis(r["ci_low"]), axis(r["ci_high"])], abs=0.06) for r in rows]
+        reference = {a["class"]: a["d"] for tag, a, _ in plot if tag == "path" and "reference" in a["class"]}
+        for kind, system in (("baseline", "grouped_popularity_personal"), ("chance", "constant")):
+            x = axis(next(row["mean"] for row in rows if row["system"] == system))
+            assert float(re.match(r"M(\S+)", reference[f"reference {kind}"])[1]) == pytest.approx(x, abs=0.06)
+
+
+finite = st.floats(-3, 3, allow_nan=False).map(lambda value: round(value, 6))
+
+
+@given(st.lists(finite, max_size=5), st.integers(2, 8))
+def test_the_axis_holds_every_value_and_zero_between_round_ticks(values, about):
+    axis = charts.axis_over(values, 10, 110, about)
+    assert 2 <= len(axis.ticks) <= about + 3
+    step = axis.ticks[1] - axis.ticks[0]
+    for value in [*values, 0.0]:
+        assert axis.ticks[0] - 1e-6 * step <= value <= axis.ticks[-1] + 1e-6 * step
+        assert 10 - 1e-3 <= axis(value) <= 110 + 1e-3
+    assert len({decimal(tick, axis.decimals) for tick in axis.ticks}) == len(axis.ticks)
+
+
+def test_held_out_interactions_have_arrows_of_their_own(page):
+    edges = dag.edges_of(GRAPH)
+    held_out = {(edge.source, edge.target): edge.files for edge in edges if edge.is_label}
+    both = ("test.parquet", "val.parquet")
+    assert held_out == {("split", "evaluate"): both, ("split", "audit"): both}
+    assert len(page.text("path", class_="held-out")) == 2
+    assert len(page.text("path", class_="edge")) == len(edges)
+    section = next(text for text, a in page.find("section") if a.get("id") == "pipeline")
+    assert "interactions.parquet was read by split alone" in section
+    assert "test.parquet was read by audit and evaluate alone" in section
+
+
+def test_a_label_that_reaches_a_model_is_drawn_and_told():
+    leak = {"source": "split", "target": "fit_donor", "files": ["test.parquet", "train.parquet"]}
+    graph = [leak if (e["source"], e["target"]) == ("split", "fit_donor") else e for e in GRAPH]
+    page = Page(render(lineage=LINEAGE | {"graph": graph}))
+    assert len(page.text("path", class_="held-out")) == 3
+    section = next(text for text, a in page.find("section") if a.get("id") == "pipeline")
+    assert "test.parquet was read by audit, evaluate and fit_donor alone" in section
+
+
+def test_stages_stand_in_layers_by_their_longest_path():
+    layer = dag.layers_of(dag.edges_of(GRAPH))
+    assert [stage for stage, _ in sorted(layer.items(), key=lambda item: (item[1], item[0]))] == [
+        "ingest",
+        "split",
+        *("content", "fit_donor"),
+        *("score", "evaluate", "select", "audit"),
+    ]
+    assert layer["content"] == layer["fit_donor"] == 2 and layer["audit"] == 6
+
+
+pairs = st.lists(
+    st.tuples(*[st.sampled_from("abcdefg")] * 2).filter(lambda pair: pair[0] != pair[1]), min_size=1, unique=True
+)
+
+
+@given(pairs)
+def test_any_graph_can_be_drawn_even_with_circles(pairs):
+    graph = [{"source": a, "target": b, "files": [f"{a}{b}.npz"]} for a, b in pairs]
+    edges = dag.edges_of(graph)
+    layer, lanes = dag.layers_of(edges), dag.lanes_of(edges, dag.layers_of(edges))
+    assert all((layer[e.source] < layer[e.target]) != e.is_back for e in edges)
+    taken = [(e.is_back, lane, n) for e, lane in lanes.items() for n in dag._passed(e, layer)]
+    assert len(taken) == len(set(taken)), "two edges share a lane"
+    drawn = str(dag.draw(graph, "title"))
+    page = Page(drawn)
+    assert page.text("text", class_="file") == [
+        file for e in sorted(edges, key=lambda e: e.is_label) for file in e.files
+    ]
+    boxes = [tuple(float(a[key]) for key in ("x", "y", "width", "height")) for _, a in page.find("rect")]
+    for (x, y, w, h), (x2, y2, w2, h2) in itertools.combinations(boxes, 2):
+        assert x + w < x2 or x2 + w2 < x or y + h < y2 or y2 + h2 < y, "two stages overlap"
+    width, height = map(float, next(a["viewbox"] for _, a in page.find("svg")).split()[2:])
+    assert all(x >= 0 and y >= 0 and x + w <= width and y + h <= height for x, y, w, h in boxes)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (decimal(0.22996), ".2300"),
+        (decimal(1.28130), "1.2813"),
+        (decimal(0.99999), "1.0000"),
+        (decimal(-0.0000001), ".0000"),
+        (decimal(-1.078), "−1.0780"),
+        (decimal(0.8649, signed=True), "+.8649"),
+        (decimal(0.0, signed=True), ".0000"),
+        (count(1234567), "1,234,567"),
+        (percent(1.0), "100\u202f%"),
+        (percent(0.9999), "> 99.9\u202f%"),
+        (percent(0.0004), "< 0.1\u202f%"),
+        (percent(-0.0004, 0), "0\u202f%"),
+        (percent(-0.036), "−3.6\u202f%"),
+        (span([240, 239, 240]), "239–240"),
+        (span([1200]), "1,200"),
+        (decimal(None) + count(None) + percent(None), "–––"),
+    ],
+)
+def test_numbers_are_written_alike(text, expected):
+    assert text == expected
+
+
+def test_the_stage_runs_guarded_from_its_declared_files_and_repeats_its_bytes(files):
+    for name, value in {"quality": QUALITY, "split": SPLIT, "lineage": LINEAGE, "verdict": VERDICT}.items():
+        files.put(f"{name}.json", value)
+    files.put("leaderboard.parquet", pa.Table.from_pylist(ROWS))
+    inputs = ["leaderboard=leaderboard.parquet", *(f"{n}={n}.json" for n in ("quality", "split", "lineage", "verdict"))]
+    program = (
+        "import sys; from frostline.cli import main; code = main();"
+        "assert not {'matplotlib', 'scipy', 'sklearn'} & set(sys.modules); sys.exit(code)"
+    )
+    parameters, pages = ["--params", json.dumps(PARAMS)], []
+    for seed in ("1", "2"):
+        subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                program,
+                "report",
+                "--input",
+                *inputs,
+                "--output",
+                f"page={seed}/index.html",
+                *parameters,
+            ],
+            cwd=files.folder,
+            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(frostline.__file__).parents[1])},
+            check=True,
+        )
+        pages.append((files.folder / seed / "index.html").read_bytes())
+    assert pages[0] == pages[1]
+    assert len(pages[0]) < 300_000
