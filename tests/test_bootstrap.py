@@ -54,7 +54,7 @@ def test_seeds_are_drawn_too():
     results = [one_seed(np.full(40, level), np.full(30, level)) for level in levels]
     draws = draw_means(results, 0)[:, 0]
     assert draws.std() == pytest.approx(levels.std() / np.sqrt(5), rel=0.08)
-    assert draws.mean() == pytest.approx(0.5, abs=0.01) and draws.min() >= 0.3 and draws.max() <= 0.7
+    assert draws.mean() == pytest.approx(0.5, abs=0.01) and draws.min() > 0.299 and draws.max() < 0.701
 
 
 def test_users_weigh_the_same_in_every_seed():
@@ -164,7 +164,7 @@ def test_a_name_has_one_number_in_all_seeds_and_columns_are_systems_by_metrics()
     known = {}
     for number, result in zip(results.seeds, found, strict=True):
         table = results.per_query[number, "b"]
-        for name, user, ndcg, auc in zip(table["query"].to_pylist(), result.user, *result.values.T, strict=True):
+        for name, user in zip(table["query"].to_pylist(), result.user.tolist(), strict=True):
             assert known.setdefault(name, user) == user
         np.testing.assert_array_equal(result.values[:, 1], table["auc"].to_numpy())
         np.testing.assert_array_equal(result.shares[:, 0], results.per_item[number, "b"]["ndcg@10"].to_numpy())

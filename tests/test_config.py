@@ -13,7 +13,7 @@ from frostline.config import Split, load
 from frostline.errors import ConfigError
 
 CONFIGS = sorted((Path(__file__).parents[1] / "config").glob("*.yaml"))
-REMOVED = object()
+REMOVED = "<removed>"
 
 
 def full():

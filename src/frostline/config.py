@@ -264,7 +264,7 @@ def _systems(donors: dict[str, Component], methods: dict[str, Component], data: 
                 f"{where}.methods.{method.label}: transfers a donor's scores, but 'donors' is empty. Add one"
             )
         systems.extend(System(f"{donor.label}+{method.label}", kind, method, donor) for donor in donors.values())
-    if getattr(registry.load("adapters", data.adapter), "has_truth", data.adapter == "synthetic"):
+    if registry.load("adapters", data.adapter).has_truth:
         systems.append(System(ORACLE, "oracle", None, None))
     return {system.name: system for system in systems}
 

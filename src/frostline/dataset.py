@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, ClassVar
 
 import pyarrow as pa
 
@@ -85,18 +86,26 @@ class Dataset:
     truth: Mapping[str, object] | None = None
 
 
-class Adapter(Protocol):
-    """One source of data. A dataclass whose fields are its options; registered by name in `frostline.registry`.
+class Adapter(ABC):
+    """Base of adapters: one source of data. A dataclass whose fields are its options.
+
+    Registered by name in `frostline.registry`.
 
     An adapter may have the options `repeats` and `missing_content`; ingest then cleans by them (`ingest.clean`).
     """
 
+    has_truth: ClassVar[bool] = False
+    """Whether `read` gives the truth behind the data, so that there can be an oracle."""
+
+    @abstractmethod
     def kinds(self) -> Mapping[str, str]:
         """Content fields that the source is known to have, each with its kind (a key of `KINDS`)."""
 
+    @abstractmethod
     def files(self) -> Mapping[str, DataFile]:
         """The files to open, by a short name; empty for generated data."""
 
+    @abstractmethod
     def read(self, files: Mapping[str, BinaryIO], content: Mapping[str, Mapping[str, str]]) -> Dataset:
         """Read the opened files.
 

@@ -43,7 +43,7 @@ class Results:
                 items[0]["relevance"].to_numpy(),
             ))  # fmt: skip
         users = _numbers([(names, values) for names, values, *_ in found])
-        items = _numbers([(names, shares) for *_, names, shares, _ in found])
+        items = _numbers([(names, np.column_stack([shares, relevance])) for *_, names, shares, relevance in found])
         return [
             SeedResult(user, values, item, shares, relevance)
             for user, item, (_, values, _, shares, relevance) in zip(users, items, found, strict=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import csv
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -139,7 +140,7 @@ def test_failed_job_shows_its_message_and_its_log(tmp_path):
     done = Workspace(tmp_path, experiment).run(check=False)
     text = done.stdout + done.stderr
     assert done.returncode == 1
-    assert "frostline: error: 120 items, of which 0 have at least 1000000 interactions" in text
+    assert re.search(r"frostline: error: \d+ items, of which 0 have at least 1000000 interactions", text)
     assert "results/small/logs/seed-1/split.log" in text
     assert "Traceback" not in text
     assert not list(tmp_path.glob("results/small/seed-*/split/*"))
@@ -154,5 +155,11 @@ def test_inspect_prints_the_lineage(finished):
         text=True,
         check=True,
     )
-    for file in ("split/test.parquet", "test/scores.npy", "als+linmap/model.npz", "donors/als/donor.npz", "ingest/items.parquet"):
+    for file in (
+        "split/test.parquet",
+        "test/scores.npy",
+        "als+linmap/model.npz",
+        "donors/als/donor.npz",
+        "ingest/items.parquet",
+    ):
         assert file in done.stdout

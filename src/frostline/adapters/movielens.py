@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import BinaryIO, ClassVar
@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from frostline.dataset import KINDS, DataFile, Dataset
+from frostline.dataset import KINDS, Adapter, DataFile, Dataset
 from frostline.errors import InputError
 
 INFLATED_LIMIT = 2**30
@@ -37,7 +37,7 @@ _REMEDY = "Get the archive again from the publisher and leave it as it is"
 
 
 @dataclass(frozen=True)
-class _MovieLens(ABC):
+class _MovieLens(Adapter):
     """What the editions share; a subclass describes its files.
 
     Parameters

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
-from frostline.dataset import DataFile, Dataset
+from frostline.dataset import Adapter, DataFile, Dataset
 
 TOPICS = {
     "adventure": "quest island treasure voyage storm jungle escape compass danger expedition",
@@ -45,7 +45,7 @@ BLOCK = 100_000
 
 
 @dataclass(frozen=True)
-class Synthetic:
+class Synthetic(Adapter):
     """Catalogue, users and interactions drawn from a known model, without a download.
 
     An item is a mixture of topics; its latent vector is a unit vector of which the topics and the era explain a share
@@ -67,6 +67,8 @@ class Synthetic:
     seed : int
         The same seed and numbers give the same data.
     """
+
+    has_truth: ClassVar[bool] = True
 
     users: int = 2000
     items: int = 1200

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import csv as arrow_csv
 
-from frostline.dataset import KINDS, MISSING, DataFile, Dataset
+from frostline.dataset import KINDS, MISSING, Adapter, DataFile, Dataset
 from frostline.errors import InputError, suggest
 
 SEPARATORS = {",": "','", ";": "';'", "\t": "tab", "|": "'|'"}
@@ -26,7 +26,7 @@ _TEXT = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Adapter):
     """Interactions and item content in two files of the user's.
 
     A file is Parquet if it starts like one, and separated text otherwise, whatever its name. Ids are text and kept as
