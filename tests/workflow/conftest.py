@@ -43,8 +43,9 @@ class Workspace:
 
     @property
     def environment(self) -> dict[str, str]:
+        places = f"{self.root / 'src'}{os.pathsep}{self.folder}"
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        return os.environ | {"PATH": path, "PYTHONPATH": str(self.root / "src")}
+        return os.environ | {"PATH": path, "PYTHONPATH": places}
 
     def run(self, *arguments: str, cores: int = 2, check: bool = True) -> subprocess.CompletedProcess:
         done = subprocess.run(

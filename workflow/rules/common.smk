@@ -19,7 +19,7 @@ try:
     EXPERIMENTS = load(config)
     DATA_FILES = {
         name: {
-            label: plan.find(file, name)
+            f"{label}_": plan.find(file, name)
             for label, file in experiment.data.files().items()
         }
         for name, experiment in EXPERIMENTS.items()
