@@ -67,6 +67,9 @@ def test_C3_an_item_of_several_categories_counts_under_its_rarest_ties_by_name()
     ]
     # drama 4, noir 2, war 2, zen 1, art 1
     assert rarest_category(categories).tolist() == ["noir", "drama", "noir", "war", "", "", "art", "drama"]
+    assert rarest_category([["a", "a", "a"], ["a", "b"], ["b"], ["b"]])[1] == "a", (
+        "an item counts once, however it is tagged"
+    )
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=60), st.integers(1, 6), st.integers(0, 3))
@@ -78,6 +81,11 @@ def test_C3_buckets_rise_with_popularity_and_equal_counts_share_one(counts, n_bu
     order = np.argsort(counts, kind="stable")
     assert (np.diff(bucket[order]) >= 0).all() and bucket.min() >= 0 and bucket.max() < n_buckets
     assert all(len(set(bucket[counts == count].tolist())) == 1 for count in set(counts.tolist()))
+
+
+def test_C3_a_count_on_the_edge_belongs_to_the_lower_bucket():
+    assert popularity_bucket(np.array([1, 2, 3]), np.full(3, True), 2).tolist() == [0, 0, 1]
+    assert popularity_bucket(np.array([7, 7, 7]), np.full(3, True), 5).tolist() == [0, 0, 0]
 
 
 def test_C3_buckets_of_different_counts_are_of_equal_size():
@@ -117,6 +125,13 @@ def test_C3_strata_that_are_not_rare_together_are_one_of_their_own():
     ]
     names = {row["stratum"]: row["eligible"] for row in draw.report["strata"]}
     assert names == {"(other) / 0": 11, "drama / 0": 40, "noir / 0": 10}
+
+
+def test_C3_val_gets_what_test_has_left_where_every_eligible_item_is_drawn():
+    # Shares are 4.5 of each stratum for both folds; the half that test rounds up in one, val must take in the other.
+    draw = drawn_by_category({"art": 9, "zen": 9}, ineligible=["art"] * 54, test=0.125, val=0.125)
+    assert [(row["test"], row["val"]) for row in draw.report["strata"]] == [(5, 4), (4, 5)]
+    assert [(draw.fold == fold).sum() for fold in ("warm", "val", "test")] == [54, 9, 9]
 
 
 def test_C3_items_without_a_category_are_a_stratum():

@@ -100,12 +100,10 @@ class Job:
             # `pq.read_table` would import pandas, which takes longer than most stages run.
             return pq.ParquetFile(stream).read(columns=columns, use_threads=False)
 
-    def read_array(self, name: str):
-        """Map an npy input into memory, read-only."""
-        import numpy as np
-
-        self._artifact(name).close()
-        return np.load(self.inputs[name], mmap_mode="r", allow_pickle=False)
+    def read_array(self, name: str) -> ArrayFile:
+        """Open an npy input of two dimensions, to be read by rows: the whole may not fit into memory."""
+        with self._artifact(name) as stream:
+            return ArrayFile(self.inputs[name], stream)
 
     def read_arrays(self, name: str) -> dict[str, Any]:
         """Read an npz input as a dict of arrays; `matrix.*` entries come back as one CSR matrix (see `write_arrays`)."""
@@ -233,6 +231,28 @@ class Job:
             parents = [entry["file"] for entry in origin.get("inputs", {}).values()]
             found[path] = {"stage": origin["stage"], "digest": origin["digest"], "inputs": parents}
         return dict(sorted(found.items()))
+
+
+class ArrayFile:
+    """Rows of a two-dimensional npy file, read from the file when they are sliced.
+
+    Not a memory map: its pages would count as this process's memory until the machine runs out of it.
+    """
+
+    def __init__(self, path: str, stream: BinaryIO) -> None:
+        import numpy as np
+
+        np.lib.format.read_magic(stream)
+        self.shape, _, self.dtype = np.lib.format.read_array_header_1_0(stream)
+        self._path, self._start = path, stream.tell()
+
+    def __getitem__(self, rows: slice):
+        import numpy as np
+
+        start, stop, _ = rows.indices(self.shape[0])
+        width = self.shape[1]
+        offset = self._start + start * width * self.dtype.itemsize
+        return np.fromfile(self._path, self.dtype, (stop - start) * width, offset=offset).reshape(stop - start, width)
 
 
 class _HashingStream(io.RawIOBase):

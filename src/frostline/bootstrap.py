@@ -71,9 +71,9 @@ def draw_means(results: Sequence[SeedResult], seed: int, draws: int = DRAWS) -> 
     for start in range(0, draws, step):
         rows = slice(start, min(start + step, draws))
         user_weight = rng.poisson(1.0, size=(rows.stop - start, n_users)).astype(np.float64)
-        for number, (result, (filled, defined, mean)) in enumerate(zip(results, prepared, strict=True)):
+        for number, (result, (filled, masks, mask_of, mean)) in enumerate(zip(results, prepared, strict=True)):
             weight = user_weight[:, result.user]
-            by_user = _ratio(weight @ filled, weight @ defined, mean)
+            by_user = _ratio(weight @ filled, (weight @ masks)[:, mask_of], mean)
             weight = item_weight[rows, result.item]
             by_item = _ratio(weight @ result.shares, (weight @ result.relevance)[:, None], mean)
             level = result.shares.sum(axis=0) / result.relevance.sum()
@@ -87,10 +87,13 @@ def interval(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return low, high
 
 
-def _prepare(result: SeedResult) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _prepare(result: SeedResult) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Values with zero for NaN; the few patterns of what is defined, and each column's; means."""
     defined = ~np.isnan(result.values)
+    masks, mask_of = np.unique(np.packbits(defined, axis=0), axis=1, return_index=True, return_inverse=True)[1:]
     filled = np.where(defined, result.values, 0.0)
-    return filled, defined.astype(np.float64), filled.sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
+    mean = filled.sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
+    return filled, defined[:, masks].astype(np.float64), mask_of, mean
 
 
 def _ratio(part: np.ndarray, whole: np.ndarray, fallback: np.ndarray) -> np.ndarray:

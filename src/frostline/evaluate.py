@@ -82,7 +82,7 @@ def run(job: Job) -> None:
 
 
 def evaluate_scores(
-    scores: np.ndarray,
+    scores: np.ndarray | _Oracle,
     query: np.ndarray,
     column: np.ndarray,
     parts: list[np.ndarray],
@@ -94,7 +94,7 @@ def evaluate_scores(
     Parameters
     ----------
     scores : ndarray of float, shape (n_queries, n_candidates)
-        May be a memory map; it is read `BLOCK` queries at a time.
+        Or what gives such an array when sliced by rows; it is read `BLOCK` queries at a time.
     query, column : ndarray of int
         The relevant pairs, by query.
     parts : list of ndarray of int
@@ -154,11 +154,26 @@ def _blocks(n_queries: int, query: np.ndarray) -> Iterator[tuple[int, np.ndarray
         yield start, order[bounds[position] : bounds[position + 1]]
 
 
-def _oracle(job: Job, queries: pa.ChunkedArray, ids: pa.ChunkedArray) -> np.ndarray:
+@dataclass(frozen=True)
+class _Oracle:
+    """Scores by the generating probabilities, computed as they are asked for: the whole may not fit into memory."""
+
+    user_factors: np.ndarray
+    item_factors: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.user_factors), len(self.item_factors)
+
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        return self.user_factors[rows] @ self.item_factors.T
+
+
+def _oracle(job: Job, queries: pa.ChunkedArray, ids: pa.ChunkedArray) -> _Oracle:
     truth = job.read_arrays("truth")
     rows = pc.index_in(queries, pa.array(truth["users"])).to_numpy()
     columns = pc.index_in(ids, pa.array(truth["items"])).to_numpy()
-    return truth["user_factors"][rows] @ truth["item_factors"][columns].T
+    return _Oracle(truth["user_factors"][rows], truth["item_factors"][columns])
 
 
 def _write(job: Job, result: Evaluation, metrics, queries: pa.ChunkedArray, ids: pa.ChunkedArray, column) -> None:
@@ -177,9 +192,9 @@ def _write(job: Job, result: Evaluation, metrics, queries: pa.ChunkedArray, ids:
     job.write_table("per_item", pa.table(per_item))
 
 
-def _pooled(scores: np.ndarray, query: np.ndarray, column: np.ndarray) -> dict[str, float | None]:
+def _pooled(scores: np.ndarray | _Oracle, query: np.ndarray, column: np.ndarray) -> dict[str, float | None]:
     if len(np.unique(query)) * scores.shape[1] <= EXACT_CELLS:
-        value, bound = pooled_auc(scores, query, column), 0.0
+        value, bound = pooled_auc(scores[:], query, column), 0.0
     else:
         pool = PooledAUC()
         for start, pairs in _blocks(len(scores), query):

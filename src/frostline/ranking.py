@@ -181,7 +181,13 @@ def pooled_auc(
     pool, relevant = (np.concatenate(s) for s in zip(*_pool(scores, query, item, excluded), strict=True))
     pool.sort()
     relevant.sort()  # neighbouring look-ups share the cache
-    twice_won = sum(int(pool.searchsorted(relevant, side).sum()) for side in ("left", "right"))
+    under = pool.searchsorted(relevant, "left")
+    upto = under + 1
+    ties = np.flatnonzero(
+        pool[np.minimum(upto, len(pool) - 1)] == relevant
+    )  # few as a rule: only these are searched again
+    upto[ties] = pool.searchsorted(relevant[ties], "right")
+    twice_won = int(under.sum() + upto.sum())
     # Half of the comparisons of the relevant among themselves, each with itself included, are won.
     pairs = len(relevant) * (len(pool) - len(relevant))
     return (twice_won - len(relevant) ** 2) / (2 * pairs) if pairs else math.nan
@@ -287,7 +293,10 @@ def _count(block, row, column, by_column):
     lines.sort(axis=1)
     cells, start, x = lines.ravel(), (np.cumsum(new) - 1) * n, x[many]
     upto = _search(cells, start, n, x, np.less_equal)
-    counts[:2, many] = n - upto, upto - _search(cells, start, n, x, np.less)
+    under = upto - 1
+    ties = np.flatnonzero(cells[start + np.maximum(upto - 2, 0)] == x)  # few as a rule: only these are searched again
+    under[ties] = _search(cells, start[ties], n, x[ties], np.less)
+    counts[:2, many] = n - upto, upto - under
     return counts
 
 
@@ -369,7 +378,7 @@ def _pool(scores, query, item, excluded):
     """Block by block the scores of all candidates of the queries that have a relevant one, and of the relevant."""
     pairs = _flat_pairs(scores, query, item, excluded)
     for block, inside in _blocks(scores, *pairs):
-        pool = block[np.unique(inside // scores.shape[1])].ravel()
+        pool = block[np.bincount(inside // scores.shape[1], minlength=len(block)) > 0].ravel()
         yield pool[pool > -np.inf] if len(pairs[1]) else pool, block.ravel()[inside]
 
 

@@ -12,6 +12,8 @@ import pyarrow.compute as pc
 from frostline.artifacts import Job
 from frostline.bootstrap import SeedResult
 
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+
 
 @dataclass(frozen=True)
 class Results:
@@ -70,14 +72,22 @@ def _columns(tables: Sequence[pa.Table], metrics: Sequence[str]) -> np.ndarray:
 
 
 def _numbers(seeds: Sequence[tuple[pa.ChunkedArray, np.ndarray]]) -> list[np.ndarray]:
-    """Number the names that occur in any seed, ordered by their rows of figures in all seeds."""
+    """Number the names that occur in any seed, in an order that their rows of figures in all seeds decide."""
     names = pc.unique(pa.chunked_array([chunk for column, _ in seeds for chunk in column.chunks]))
     rows = [pc.index_in(column, names).to_numpy() for column, _ in seeds]
-    key = np.full((len(names), sum(values.shape[1] for _, values in seeds)), -1.0)
-    start = 0
+    key = np.zeros(len(names), dtype=np.uint64)
     for row, (_, values) in zip(rows, seeds, strict=True):
-        key[row, start : start + values.shape[1]] = np.nan_to_num(values, nan=-1.0)
-        start += values.shape[1]
+        key *= _ODD
+        key[row] += _fingerprint(values)
     number = np.empty(len(names), dtype=np.int64)
-    number[np.lexsort(key.T)] = np.arange(len(names))
+    number[np.argsort(key, kind="stable")] = np.arange(len(names))
     return [number[row] for row in rows]
+
+
+def _fingerprint(values: np.ndarray) -> np.ndarray:
+    """A hash of each row's bits: equal rows, and in practice only those, have the same."""
+    key = np.ones(len(values), dtype=np.uint64)
+    for column in values.T:
+        key = (key ^ np.where(np.isnan(column), -1.0, column).view(np.uint64)) * _ODD
+        key ^= key >> np.uint64(32)  # short fractions differ in their high bits only, which a product never moves down
+    return key
