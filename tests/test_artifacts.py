@@ -53,7 +53,7 @@ def test_what_was_written_is_what_is_read(name, files):
         assert found["names"].tolist() == ["é", "z"] and found["x"].tolist() == [0, 1, 2, 3]
         assert isinstance(found["m"], csr_array) and (found["m"].toarray() == np.eye(3)).all()
     elif name == "array.npy":
-        assert not found.flags.writeable and (found == VALUES[name]).all()
+        assert found.dtype == np.float32 and (found == VALUES[name]).all()
     else:
         assert found == VALUES[name]
 
@@ -139,7 +139,9 @@ def test_pickles_are_not_read_even_with_a_proper_sidecar(name, files):
     planted = np.array([{"code": "anything"}], object)
     with open(files.path(name), "wb") as stream:
         (np.savez if name == "arrays.npz" else np.save)(stream, planted, allow_pickle=True)
-    with pytest.raises(ValueError, match=r"allow_pickle=False|Python objects"):
+    with pytest.raises(
+        (ValueError, ArtifactError), match=r"allow_pickle=False|Python objects|one-dimensional or holds objects"
+    ):
         files.get(name)
 
 

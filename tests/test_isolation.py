@@ -56,7 +56,7 @@ UNDECLARED = """
 """
 DECLARED = """
     job.read_json("json")
-    job.read_array("npy")
+    job.read_array("npy")[:]
     job.read_arrays("npz")
     job.read_table("parquet")
     open("results/in.json").read()
@@ -107,7 +107,7 @@ def outcome(tmp_path_factory, request):
     files.folder = workplace / "results"
     for name in ("in", "test"):
         files.put(f"{name}.json", 1)
-        files.put(f"{name}.npy", np.zeros(2))
+        files.put(f"{name}.npy", np.zeros((1, 2)))
         files.put(f"{name}.npz", {"a": np.zeros(2)})
         files.put(f"{name}.parquet", pa.table({"a": [1]}))
     (files.folder / "link.json").symlink_to("test.json")

@@ -244,6 +244,10 @@ class ArrayFile:
 
         np.lib.format.read_magic(stream)
         self.shape, _, self.dtype = np.lib.format.read_array_header_1_0(stream)
+        if len(self.shape) != 2 or self.dtype.hasobject:
+            raise ArtifactError(
+                f"{path}: is one-dimensional or holds objects, not a table of numbers. Delete it and run again"
+            )
         self._path, self._start = path, stream.tell()
 
     def __getitem__(self, rows: slice):

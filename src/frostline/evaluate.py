@@ -197,7 +197,7 @@ def _pooled(scores: np.ndarray | _Oracle, query: np.ndarray, column: np.ndarray)
         value, bound = pooled_auc(scores[:], query, column), 0.0
     else:
         pool = PooledAUC()
-        for start, pairs in _blocks(len(scores), query):
+        for start, pairs in _blocks(scores.shape[0], query):
             pool.add(scores[start : start + BLOCK], query[pairs] - start, column[pairs])
         value, bound = pool.value, pool.bound
     return {"auc_pooled": None if math.isnan(value) else value, "auc_pooled_bound": bound}
