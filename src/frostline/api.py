@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, hstack, issparse
+
+from frostline.errors import FrostlineError
 
 BLOCK = 4096
 """Queries scored at a time. Fixed for all runs, because the last bits of a matrix product depend on its shape."""
@@ -65,6 +67,11 @@ class Content:
         )
 
 
+def binary(train: csr_array) -> csr_array:
+    """Ones where the matrix has an entry, float32."""
+    return csr_array((np.ones(len(train.data), np.float32), train.indices, train.indptr), shape=train.shape)
+
+
 class Scores(Protocol):
     """Anything that can produce the scores of a block of queries."""
 
@@ -87,6 +94,12 @@ class Bilinear:
 
     def block(self, start: int, stop: int) -> np.ndarray:
         return np.asarray(self.left[start:stop] @ self.right.T, dtype=np.float32)
+
+    def plus_items(self, offset: np.ndarray) -> Bilinear:
+        """The same scores plus a number for each item, `offset` of shape (n_items,)."""
+        ones = np.ones((self.left.shape[0], 1), np.float32)
+        left = hstack([self.left, ones], format="csr") if issparse(self.left) else np.hstack([self.left, ones])
+        return Bilinear(left, np.column_stack([self.right, offset]).astype(np.float32))
 
 
 @dataclass(frozen=True)
@@ -119,6 +132,14 @@ class Donor:
     def fit(self, train: csr_array, seed: int) -> Bilinear:
         """Train on the weights of the warm interactions, float32, shape (n_queries, n_warm)."""
         raise NotImplementedError
+
+    def refuse_many_items(self, n_items: int, most: int) -> None:
+        """FrostlineError where a dense item–item matrix would be larger than the user allows."""
+        if n_items > most:
+            raise FrostlineError(
+                f"donor {type(self).__name__} needs a dense matrix over {n_items} warm items, more than max_items: {most}. "
+                "Raise max_items if the memory is there, or use a donor with factors such as als"
+            )
 
 
 class Method:

@@ -21,14 +21,26 @@ BUILT_IN: dict[str, dict[str, str]] = {
     },
     "donors": {
         "als": "frostline.donors.als:ALS",
+        "bpr": "frostline.donors.bpr:BPR",
+        "ease": "frostline.donors.ease:EASE",
+        "itemknn": "frostline.donors.itemknn:ItemKNN",
     },
     "methods": {
         "random": "frostline.methods.random:Random",
         "constant": "frostline.methods.constant:Constant",
         "grouped_popularity": "frostline.methods.grouped_popularity:GroupedPopularity",
         "grouped_popularity_personal": "frostline.methods.grouped_popularity_personal:GroupedPopularityPersonal",
+        "content_profile": "frostline.methods.content_profile:ContentProfile",
+        "predicted_popularity": "frostline.methods.predicted_popularity:PredictedPopularity",
+        "content_ridge": "frostline.methods.content_ridge:ContentRidge",
         "knn": "frostline.methods.knn:KNN",
+        "attention_knn": "frostline.methods.attention_knn:AttentionKNN",
+        "debiased_knn": "frostline.methods.debiased_knn:DebiasedKNN",
+        "scale_shift": "frostline.methods.scale_shift:ScaleShift",
+        "embedding_average": "frostline.methods.embedding_average:EmbeddingAverage",
+        "magnitude_scaling": "frostline.methods.magnitude_scaling:MagnitudeScaling",
         "linmap": "frostline.methods.linmap:LinMap",
+        "kernel_map": "frostline.methods.kernel_map:KernelMap",
     },
 }
 """`group → name → module:Class`. The entry-point group of another package is `frostline.<group>`."""

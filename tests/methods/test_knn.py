@@ -10,7 +10,8 @@ from scipy.sparse import csr_array
 from sklearn.metrics.pairwise import cosine_similarity
 
 from frostline.api import Bilinear, Content, Warm
-from frostline.methods.knn import KNN, cosine, nearest
+from frostline.methods.knn import KNN
+from frostline.neighbours import cosine, nearest
 
 
 def every_choice(similarity, k, values):

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from scipy.sparse import csr_array
-
-from frostline.api import Bilinear, Content, Method, Warm
+from frostline.api import Bilinear, Content, Method, Warm, binary
 
 
 @dataclass(frozen=True)
@@ -16,6 +13,5 @@ class GroupedPopularityPersonal(Method):
     content_kind = "categories"
 
     def score(self, model: dict, warm: Warm, cold: Content) -> Bilinear:
-        seen = csr_array((np.ones_like(warm.train.data), warm.train.indices, warm.train.indptr), shape=warm.train.shape)
-        chosen = (seen @ warm.content.of_kind("categories")).toarray()
+        chosen = (binary(warm.train) @ warm.content.of_kind("categories")).toarray()
         return Bilinear(chosen, cold.of_kind("categories").toarray())

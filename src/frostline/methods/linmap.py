@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve
 
 from frostline.api import Bilinear, Content, Method, Warm
+from frostline.ridge import Ridge
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,7 @@ class LinMap(Method):
             raise ValueError("alpha must be above 0")
 
     def fit(self, warm: Warm) -> dict[str, np.ndarray]:
-        features, factors = warm.content.matrix.astype(np.float64), warm.donor.right.astype(np.float64)
-        n = features.shape[0]
-        mean, level = features.mean(axis=0), factors.mean(axis=0)
-        gram = (features.T @ features).toarray() - n * np.outer(mean, mean)
-        gram[np.diag_indices_from(gram)] += self.alpha
-        slope = solve(gram, features.T @ factors - n * np.outer(mean, level), assume_a="pos")
-        return {"slope": slope.astype(np.float32), "intercept": (level - mean @ slope).astype(np.float32)}
+        return Ridge.fit(warm.content.matrix, warm.donor.right, self.alpha).to_arrays()
 
     def score(self, model: Mapping[str, np.ndarray], warm: Warm, cold: Content) -> Bilinear:
-        return Bilinear(warm.donor.left, cold.matrix @ model["slope"] + model["intercept"])
+        return Bilinear(warm.donor.left, Ridge(**model).predict(cold.matrix))

@@ -1,0 +1,123 @@
+"""Methods without labels against their definitions on the dense score matrix, and against scikit-learn."""
+
+import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
+from sklearn.metrics.pairwise import cosine_similarity
+
+from frostline import registry
+from frostline.methods.kernel_map import product_kernel
+
+
+@pytest.fixture(params=range(3))
+def case(request, world):
+    """Warm and cold of a small world, and what the definitions need, dense."""
+    warm, cold = world(request.param, n_queries=30)
+    dense = {
+        "scores": (warm.donor.left @ warm.donor.right.T).astype(np.float64),
+        "warm": warm.content.matrix.toarray().astype(np.float64),
+        "cold": cold.matrix.toarray().astype(np.float64),
+        "seen": (warm.train.toarray() != 0).astype(np.float64),
+    }
+    return warm, cold, dense
+
+
+def scored(name, warm, cold, **params):
+    method = registry.load("methods", name)(**params)
+    return method.score(method.fit(warm), warm, cold).block(0, warm.n_queries)
+
+
+def neighbours(dense, k):
+    """Similarities, and the share of each warm item among the k nearest; every share of a tie counted out."""
+    similarity = cosine_similarity(dense["cold"], dense["warm"]).round(12)
+    share = np.zeros_like(similarity)
+    for row, values in enumerate(similarity):
+        cut = sorted(values)[-k]
+        places = k - (values > cut).sum()
+        share[row] = (values > cut) + (values == cut) * places / (values == cut).sum()
+    return similarity, share
+
+
+def normalised(weight):
+    total = weight.sum(axis=1, keepdims=True)
+    return np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
+
+
+def test_attention_knn_is_a_softmax_over_the_neighbours(case):
+    warm, cold, dense = case
+    similarity, share = neighbours(dense, 4)
+    expected = dense["scores"] @ normalised(np.exp(similarity / 0.3) * share).T
+    found = scored("attention_knn", warm, cold, k=4, temperature=0.3)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_embedding_average_is_the_plain_mean_of_the_neighbours(case):
+    warm, cold, dense = case
+    _, share = neighbours(dense, 4)
+    found = scored("embedding_average", warm, cold, k=4)
+    np.testing.assert_allclose(found, dense["scores"] @ share.T / 4, rtol=1e-4, atol=1e-5)
+
+
+def test_debiased_knn_takes_the_items_means_away(case):
+    warm, cold, dense = case
+    similarity, share = neighbours(dense, 4)
+    residual = dense["scores"] - dense["scores"].mean(axis=0)
+    expected = residual @ normalised(np.maximum(similarity, 0) * share).T
+    np.testing.assert_allclose(scored("debiased_knn", warm, cold, k=4), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_scale_shift_has_mean_zero_and_spread_one_for_every_item(case):
+    warm, cold, dense = case
+    similarity, share = neighbours(dense, 4)
+    raw = dense["scores"] @ normalised(np.maximum(similarity, 0) * share).T
+    spread = raw.std(axis=0)
+    expected = np.divide(raw - raw.mean(axis=0), spread, out=np.zeros_like(raw), where=spread > 1e-9)
+    np.testing.assert_allclose(scored("scale_shift", warm, cold, k=4), expected, rtol=1e-3, atol=1e-3)
+
+
+def test_content_profile_is_the_cosine_of_profile_and_item(case):
+    warm, cold, dense = case
+    expected = cosine_similarity(dense["seen"] @ dense["warm"], dense["cold"])
+    np.testing.assert_allclose(scored("content_profile", warm, cold), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 20.0])
+def test_regressions_equal_scikit_learn(case, alpha):
+    """Whichever is more, features or items: the regression solves the smaller system."""
+    warm, cold, dense = case
+    popularity = np.log1p(dense["seen"].sum(axis=0))
+    ridge = Ridge(alpha).fit(dense["warm"], popularity)
+    found = scored("predicted_popularity", warm, cold, alpha=alpha)
+    np.testing.assert_allclose(found, np.tile(ridge.predict(dense["cold"]), (30, 1)), rtol=1e-4, atol=1e-5)
+    expected = Ridge(alpha).fit(dense["warm"], dense["seen"].T).predict(dense["cold"]).T
+    np.testing.assert_allclose(scored("content_ridge", warm, cold, alpha=alpha), expected, rtol=1e-3, atol=1e-4)
+
+
+def test_magnitude_scaling_pulls_norms_halfway_to_the_mean(case):
+    warm, cold, dense = case
+    vectors = Ridge(3.0).fit(dense["warm"], warm.donor.right).predict(dense["cold"])
+    norms = np.linalg.norm(vectors, axis=1)
+    target = (norms + np.linalg.norm(warm.donor.right, axis=1).mean()) / 2
+    expected = warm.donor.left @ (vectors * (target / norms)[:, None]).T
+    np.testing.assert_allclose(scored("magnitude_scaling", warm, cold, alpha=3.0), expected, rtol=1e-3, atol=1e-4)
+
+
+def test_kernel_map_is_kernel_ridge_around_the_mean(case):
+    warm, cold, dense = case
+    model = KernelRidge(alpha=0.7, kernel="precomputed")
+    model.fit(product_kernel(warm.content, warm.content), (dense["scores"] - dense["scores"].mean(axis=1)[:, None]).T)
+    expected = model.predict(product_kernel(cold, warm.content)).T + dense["scores"].mean(axis=1)[:, None]
+    np.testing.assert_allclose(scored("kernel_map", warm, cold, alpha=0.7), expected, rtol=1e-3, atol=1e-3)
+
+
+def test_product_kernel_is_written_out(case):
+    _, cold, _ = case
+    expected, texts = 1.0, 0.0
+    for f, kind in enumerate(cold.kinds):
+        similarity = cosine_similarity(cold.matrix[:, cold.starts[f] : cold.starts[f + 1]].toarray())
+        if kind == "text":
+            texts = texts + similarity
+        else:
+            expected = expected * (1 + similarity)
+    np.testing.assert_allclose(product_kernel(cold, cold), expected - 1 + texts, atol=1e-6)
