@@ -49,7 +49,7 @@ IN_TRAIN, OWN_LABELS, ONE_FOLD, LOST, HISTORY, SHARES = (
 )
 LEAK, CHOICE, CHANGED, STALE = (
     "no label file is an ancestor of content, donors, models or scores (C2)",
-    "no test label is an ancestor of a choice (C5)",
+    "no test label is an ancestor of a choice, or of anything before evaluation (C5)",
     "every file is what its provenance says",
     "all results descend from the same versions of their inputs",
 )
@@ -113,8 +113,8 @@ def run_system(seed, system):
     if system != "random":
         knows["content"] = at(seed, "content/warm.npz")
     if "+" in system:
-        knows["donor"] = at(seed, "donors/als/donor.npz")
-    of = {"method": method, "options": {}, "seed": seed}
+        knows["donor0"] = at(seed, "donors/als/donor.npz")
+    of = {"method": method, "points": [{"donor": 0, "options": {}}], "seed": seed}
     if method == "linmap":
         job(fit_method.run, knows, {"model": f"{folder}/model.npz"}, **of)
         knows = knows | {"model": f"{folder}/model.npz"}

@@ -51,8 +51,8 @@ def lay_out(files, world):
     files.put("donor.npz", {"left": warm.donor.left, "right": warm.donor.right})
 
 
-SCORE = ["score", "--input", "queries=queries.parquet", "content=content.npz", "cold=cold.npz", "donor=donor.npz"]
-KNN = json.dumps({"method": "knn", "options": {"k": 3}, "seed": 1})
+SCORE = ["score", "--input", "queries=queries.parquet", "content=content.npz", "cold=cold.npz", "donor0=donor.npz"]
+KNN = json.dumps({"method": "knn", "points": [{"donor": 0, "options": {"k": 3}}], "seed": 1})
 
 
 def test_help_lists_every_stage_and_loads_nothing_heavy(tmp_path):
@@ -78,7 +78,7 @@ def test_score_runs_and_loads_no_more_than_it_needs(files, world):
     assert files.get("out/scores.npy").shape == (9, 7)
     record = json.loads((files.folder / f"out/scores.npy{SIDECAR}").read_text())
     assert record["stage"] == "score" and record["params"] == json.loads(KNN) and record["code"] == "c0de"
-    assert record["inputs"]["donor"]["file"] == "donor.npz"
+    assert record["inputs"]["donor0"]["file"] == "donor.npz"
     assert (files.folder / "score.log").read_text().startswith("score: ")
 
 
@@ -123,7 +123,8 @@ def test_C10_threads_are_pinned_whatever_the_machine_says(threads, files, world)
     (files.folder / "own_threads.py").write_text(THREADS)
     done = frostline(
         "score", "--input", "queries=queries.parquet", "cold=cold.npz", "--output", "scores=scores.npy", "--params",
-        json.dumps({"method": "own_threads:Threads", "options": {}, "seed": 1}), "--threads", str(threads),
+        json.dumps({"method": "own_threads:Threads", "points": [{"donor": 0, "options": {}}], "seed": 1}),
+        "--threads", str(threads),
         cwd=files.folder, PYTHONPATH=str(files.folder), OPENBLAS_NUM_THREADS="7", OMP_NUM_THREADS="5",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -144,10 +145,12 @@ def unguarded(monkeypatch):
 def test_an_error_of_the_users_is_one_message_and_exit_code_1(files, world, monkeypatch, unguarded, capsys):
     lay_out(files, world)
     monkeypatch.chdir(files.folder)
-    params = json.dumps({"method": "nearest", "options": {}, "seed": 1})
+    params = json.dumps({"method": "nearest", "points": [{"donor": 0, "options": {}}], "seed": 1})
     assert cli.main([*SCORE, "--output", "scores=scores.npy", "--params", params, "--log", "score.log"]) == 1
     found, log = capsys.readouterr(), (files.folder / "score.log").read_text()
-    assert found.out == "" and found.err.startswith("frostline: error: unknown method 'nearest': Allowed: constant, ")
+    assert found.out == "" and found.err.startswith(
+        "frostline: error: unknown method 'nearest': Allowed: attention_knn, "
+    )
     assert found.err.count("\n") == 1 and log.startswith(found.err) and "Traceback" not in found.err + log
     assert not (files.folder / "scores.npy").exists()
 
@@ -165,7 +168,7 @@ def test_an_input_that_frostline_did_not_write_is_one_message_and_exit_code_1(
 def test_a_defect_keeps_its_traceback_in_the_log(files, world, monkeypatch, unguarded, capsys):
     lay_out(files, world)
     monkeypatch.chdir(files.folder)
-    params = json.dumps({"method": "knn", "options": {"k": 0}, "seed": 1})
+    params = json.dumps({"method": "knn", "points": [{"donor": 0, "options": {"k": 0}}], "seed": 1})
     assert cli.main([*SCORE, "--output", "scores=scores.npy", "--params", params, "--log", "score.log"]) == 1
     found, log = capsys.readouterr().err, (files.folder / "score.log").read_text()
     for text in (found, log):

@@ -80,8 +80,8 @@ def test_the_whole_of_a_config_arrives():
     assert demo.data.adapter == "synthetic" and demo.data.options == {"users": 400}
     assert demo.data.content == {"categories": {"as": "categories"}, "year": {"as": "number"}}
     assert demo.split == Split(test=0.2, val=0.1) and demo.metrics.k == (1, 5, 10)
-    assert demo.donors["als"].params["factors"] == 8
-    assert demo.systems["als+linmap"].method.params == {"alpha": 10.0}
+    assert demo.donors["als"].points[0]["factors"] == 8
+    assert demo.systems["als+linmap"].method.points[0] == {"alpha": 10.0}
     assert only(changed("keep_scores", True)).keep_scores is True
 
 
@@ -123,10 +123,10 @@ def test_one_method_can_have_several_rows_and_every_donor_is_transferred_by_each
     demo = only(raw)
     pairs = {f"{donor}+{method}" for donor in ("als", "small") for method in ("linmap", "linmap_a2", "near")}
     assert {name for name, system in demo.systems.items() if system.kind == "system"} == pairs
-    assert demo.systems["als+linmap"].method.params["alpha"] == 10
+    assert demo.systems["als+linmap"].method.points[0]["alpha"] == 10
     second = demo.systems["small+linmap_a2"]
-    assert (second.method.name, second.method.label, second.method.params) == ("linmap", "linmap_a2", {"alpha": 2.0})
-    assert (second.donor.label, second.donor.name, second.donor.params["factors"]) == ("small", "als", 4)
+    assert (second.method.name, second.method.label, second.method.points[0]) == ("linmap", "linmap_a2", {"alpha": 2.0})
+    assert (second.donor.label, second.donor.name, second.donor.points[0]["factors"]) == ("small", "als", 4)
 
 
 WRONG = [
@@ -150,16 +150,22 @@ WRONG = [
         "unknown adapter 'movielens'",
         "'movielens-1m'? Allowed: movielens",
     ),
-    ("/methods/knnn", {}, ".methods.knnn", "unknown method 'knnn'", "'knn'? Allowed: constant, grouped_popularity"),
-    ("/methods/x", {"method": "linmapp"}, ".methods.x", "unknown method 'linmapp'", "'linmap'? Allowed: constant"),
-    ("/methods/x", {"method": ["knn"]}, ".methods.x", "unknown method '['knn']'", "Allowed: constant"),
+    ("/methods/knnn", {}, ".methods.knnn", "unknown method 'knnn'", "'knn'? Allowed: attention_knn, constant"),
+    ("/methods/x", {"method": "linmapp"}, ".methods.x", "unknown method 'linmapp'", "'linmap'? Allowed: attention_knn"),
+    ("/methods/x", {"method": ["knn"]}, ".methods.x", "unknown method '['knn']'", "Allowed: attention_knn"),
     ("/methods/x", {"method": ":"}, ".methods.x", "unknown method ':'", "or the 'module:Class' of your own"),
     ("/methods/x", {"method": ".a:B"}, ".methods.x", "unknown method '.a:B'", "or the 'module:Class' of your own"),
     ("/methods/x", {"method": "nowhere:A"}, ".methods.x", "method 'nowhere:A' cannot be imported", "PYTHONPATH"),
     ("/methods/x", {"method": "json:A"}, ".methods.x", "method 'json:A' cannot be imported", "PYTHONPATH"),
     ("/methods/x", {"method": "json:JSONDecoder"}, ".methods.x", "method 'json:JSONDecoder' is not a dataclass", ""),
     ("/methods/x", {"method": "os:path"}, ".methods.x", "method 'os:path' is not a dataclass", ""),
-    ("/donors/alz", {}, ".donors.alz", "unknown donor 'alz'", "'als'? Allowed: als, or the 'module:Class' of your own"),
+    (
+        "/donors/alz",
+        {},
+        ".donors.alz",
+        "unknown donor 'alz'",
+        "'als'? Allowed: als, bpr, ease, itemknn, or the 'module:Class' of your own",
+    ),
     ("/split/kind", "temporal", ".split.kind", "unknown value 'temporal'", "Allowed: stratified"),
     (
         "/split/strata",
@@ -243,7 +249,9 @@ WRONG = [
     ("/methods", ["knn"], ".methods", "expected a mapping, not ['knn']", ""),
     ("/methods/knn", 20, ".methods.knn", "give its parameters as a mapping, {} for the defaults, not 20", ""),
     ("/methods/knn/k", True, ".methods.knn.k", "expected a whole number, not True", ""),
-    ("/methods/linmap/alpha", [1, 10], ".methods.linmap.alpha", "expected a number, not [1, 10]", ""),
+    ("/methods/linmap/alpha", [1, "x"], ".methods.linmap.alpha", "expected a number, not 'x'", ""),
+    ("/methods/linmap/alpha", [], ".methods.linmap.alpha", "a grid lists different values, at least one", ""),
+    ("/methods/linmap/alpha", [2, 2], ".methods.linmap.alpha", "a grid lists different values, at least one", ""),
     ("/methods/linmap/alpha", float("nan"), ".methods.linmap.alpha", "expected a number, not nan", ""),
     ("/methods/linmap/alpha", float("-inf"), ".methods.linmap.alpha", "expected a number, not -inf", ""),
     ("/methods/linmap/alpha", 10**400, ".methods.linmap.alpha", "expected a number, not 1000", ""),
@@ -333,8 +341,8 @@ def test_a_null_takes_the_default(path, default):
         "/metrics/k": demo.metrics.k,
         "/metrics/ties": demo.metrics.ties,
         "/baseline": demo.baseline,
-        "/donors/als/factors": demo.donors["als"].params["factors"],
-        "/methods/knn": demo.systems["als+knn"].method.params,
+        "/donors/als/factors": demo.donors["als"].points[0]["factors"],
+        "/methods/knn": demo.systems["als+knn"].method.points[0],
         "/content/1/as": demo.data.content["year"],
         "keep_scores": demo.keep_scores,
     }
@@ -343,8 +351,8 @@ def test_a_null_takes_the_default(path, default):
 
 def test_whole_numbers_are_numbers():
     demo = only(changed("/methods/linmap/alpha", 3))
-    assert demo.systems["als+linmap"].method.params["alpha"] == 3 and isinstance(
-        demo.systems["als+linmap"].method.params["alpha"], float
+    assert demo.systems["als+linmap"].method.points[0]["alpha"] == 3 and isinstance(
+        demo.systems["als+linmap"].method.points[0]["alpha"], float
     )
 
 
@@ -396,3 +404,15 @@ def test_anything_anywhere_either_loads_or_is_a_message(place, key, value):
         load(raw)
     except ConfigError as error:
         assert str(error).startswith(("config", "experiments."))
+
+
+def test_lists_make_a_grid_of_method_and_donor():
+    """Every point of the donor with every point of the method, in the order of the config."""
+    entry = {"protocol": "cold-items", "data": {"adapter": "synthetic"}, "content": ["categories"]}
+    entry["donors"] = {"als": {"factors": [4, 8]}}
+    entry["methods"] = {"linmap": {"alpha": [1, 10]}, "content_profile": {}}
+    demo = load({"experiments": {"demo": entry}})["demo"]
+    points = demo.systems["als+linmap"].points
+    assert [(point["donor"], point["options"]["alpha"]) for point in points] == [(0, 1), (0, 10), (1, 1), (1, 10)]
+    assert [point["factors"] for point in demo.donors["als"].points] == [4, 8]
+    assert demo.systems["als+linmap"].is_tuned and not demo.systems["content_profile"].is_tuned

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frostline import evaluate as stage
+from frostline import evaluation
 from frostline.errors import FrostlineError
-from frostline.evaluate import evaluate_scores, exact_mean
+from frostline.evaluation import evaluate_scores, exact_mean
 from frostline.folds import item_folds
 from frostline.ranking import contributions, evaluate, metrics_at, pooled_auc, rank_relevant
 
@@ -105,7 +106,7 @@ def test_a_part_with_nothing_but_relevant_candidates_has_no_auc_and_does_not_low
 def test_C10_block_boundaries_change_nothing(block, monkeypatch):
     scores, query, column = grid(2)
     whole = evaluate_scores(scores, query, column, thirds(24), METRICS)
-    monkeypatch.setattr(stage, "BLOCK", block)
+    monkeypatch.setattr(evaluation, "BLOCK", block)
     found = evaluate_scores(scores, query, column, thirds(24), METRICS)
     for name in ("values", "best", "worst", "n_relevant"):
         np.testing.assert_array_equal(getattr(found, name), getattr(whole, name))
@@ -250,7 +251,7 @@ def test_val_is_judged_within_its_item_folds(files):
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("val_folds", [None, 3])
 def test_a_score_that_is_not_finite_names_system_query_and_candidate(bad, val_folds, files, monkeypatch):
-    monkeypatch.setattr(stage, "BLOCK", 8)
+    monkeypatch.setattr(evaluation, "BLOCK", 8)
     scores, query, column = grid(8)
     scores[19, 13] = bad
     lay_out(files, scores, query, column)
@@ -272,7 +273,7 @@ def test_C11_a_large_grid_has_its_pooled_auc_from_a_histogram_with_its_bound(fil
     lay_out(files, scores, query, column)
     exact = run(files)[2]
     monkeypatch.setattr(stage, "EXACT_CELLS", 0)
-    monkeypatch.setattr(stage, "BLOCK", 16)
+    monkeypatch.setattr(evaluation, "BLOCK", 16)
     streamed = run(files)[2]
     assert 0 < streamed["auc_pooled_bound"] < 0.2
     assert abs(streamed["auc_pooled"] - exact["auc_pooled"]) <= streamed["auc_pooled_bound"]

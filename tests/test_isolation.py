@@ -158,7 +158,7 @@ def test_a_method_that_opens_the_test_labels_fails_its_job(files):
     files.put("queries.parquet", pa.table({"query": ["u"]}))
     content = Content(csr_array(np.ones((2, 1), np.float32)), ("tags",), ("categories",), np.array([0, 1]))
     files.put("cold.npz", content.to_arrays())
-    params = {"method": "planted:Peeking", "options": {}, "seed": 1}
+    params = {"method": "planted:Peeking", "points": [{"donor": 0, "options": {}}], "seed": 1}
     arguments = (
         "-m frostline score --input queries=queries.parquet cold=cold.npz --output scores=scores.npy --log log.txt"
     )

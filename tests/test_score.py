@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from frostline import fit_donor, fit_method, registry, score
+from frostline import fit_donor, fit_method, registry, score, scoring
 from frostline.api import BLOCK, Warm
 from frostline.artifacts import ArtifactError, IsolationError
 from frostline.config import load
@@ -105,16 +105,16 @@ def lay_out(files, warm, cold, users="u{:04}", items="i{:04}"):
     )
     files.put("content.npz", warm.content.to_arrays())
     files.put("cold.npz", cold.to_arrays())
-    files.put("donor.npz", {"left": warm.donor.left, "right": warm.donor.right})
+    files.put("donor0.npz", {"left": warm.donor.left, "right": warm.donor.right})
     return is_cold
 
 
 def run(files, name, seed, **options):
     """Fit, if there is something to fit, and score, with the files that the method needs and no other."""
     method = registry.load("methods", name)
-    sources = {"train": ["train.parquet", "items.parquet"], "content": ["content.npz"], "donor": ["donor.npz"]}
+    sources = {"train": ["train.parquet", "items.parquet"], "content": ["content.npz"], "donor": ["donor0.npz"]}
     known = ["queries.parquet", *(file for need in method.needs for file in sources[need])]
-    params = {"method": name, "options": options, "seed": seed}
+    params = {"method": name, "points": [{"donor": 0, "options": options}], "seed": seed}
     if method.is_fitted():
         files.run(fit_method.run, known, ["model.npz"], **params)
         known = [*known, "model.npz"]
@@ -144,8 +144,8 @@ def test_C10_blocks_are_of_a_fixed_size_and_complete(files, world):
     lay_out(files, warm, cold)
     asked = []
     with pytest.MonkeyPatch.context() as patch:
-        real = score.Gathered.block
-        patch.setattr(score.Gathered, "block", lambda self, a, b: asked.append((a, b)) or real(self, a, b))
+        real = scoring.Gathered.block
+        patch.setattr(scoring.Gathered, "block", lambda self, a, b: asked.append((a, b)) or real(self, a, b))
         found = run(files, "grouped_popularity_personal", 1)
     assert asked == [(0, BLOCK), (BLOCK, BLOCK + 3)] and BLOCK == 4096
     chosen = (warm.train.toarray() > 0) @ warm.content.of_kind("categories").toarray()
@@ -167,7 +167,7 @@ def test_C10_items_differ_if_any_bit_of_their_content_does(world):
     matrix = cold.matrix[[0, 0, 0]].copy()
     matrix.data[-1] = np.nextafter(matrix.data[-1], np.float32(9))
     matrix.indices[matrix.indptr[1]] = next(c for c in range(9) if c not in matrix.indices[: matrix.indptr[1]])
-    gathered = score.score_distinct(
+    gathered = scoring.score_distinct(
         registry.load("methods", "constant")(), {}, warm, type(cold)(matrix, *list(vars(cold).values())[1:])
     )
     assert gathered.column.tolist() == [0, 1, 2]
@@ -189,7 +189,7 @@ def test_P1_a_method_of_ones_own_takes_one_file_and_gets_a_full_row(files, world
         "donors": {"spy": {"donor": "own_donor:Spy"}},
     }
     demo = load({"experiments": {"demo": experiment}})["demo"]
-    assert demo.systems["mine"].kind == "system" and demo.systems["mine"].method.params == {"share": 0.25}
+    assert demo.systems["mine"].kind == "system" and demo.systems["mine"].method.points == ({"share": 0.25},)
     assert demo.donors["spy"].name == "own_donor:Spy"
     experiment["methods"]["mine"]["shar"] = 1
     with pytest.raises(FrostlineError, match=r"methods\.mine: unknown key 'shar', did you mean 'share'\?"):
@@ -206,8 +206,8 @@ def test_P1_a_method_that_gives_another_shape_is_told_so(files, world):
 
 def test_a_method_reads_only_what_it_declares(files, world):
     lay_out(files, *world(6))
-    params = {"method": "knn", "options": {}, "seed": 1}
-    with pytest.raises(IsolationError, match="stage 'score' asked for input 'donor', which was not declared"):
+    params = {"method": "knn", "points": [{"donor": 0, "options": {}}], "seed": 1}
+    with pytest.raises(IsolationError, match="stage 'score' asked for input 'donor0', which was not declared"):
         files.run(score.run, ["queries.parquet", "content.npz", "cold.npz"], ["scores.npy"], **params)
     assert not (files.folder / "scores.npy").exists()
 

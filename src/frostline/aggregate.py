@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import statistics
+from collections.abc import Mapping
 
 import pyarrow as pa
 
@@ -14,24 +16,50 @@ from frostline.bootstrap import draw_means, interval
 from frostline.ranking import metrics_at, relaimpr
 from frostline.results import Results, read_results
 
+TUNING_COLUMNS = ["seed", "system", "donor_params", "method_params", "metric", "mean", "sd", "chosen"]
 WIDE_TIES = 0.001
 """Best and worst case are shown in the readable table where they are further apart than this."""
 
 
 def run(job: Job) -> None:
-    """Read every `per_query`, `per_item` and `pooled`; write `leaderboard` as Parquet, CSV and Markdown."""
+    """Read every `per_query`, `per_item`, `pooled` and `tuned`; write `leaderboard` and `tuning`."""
     rows: list[dict] = []
     for fold in job.params["folds"]:
         rows.extend(leaderboard(read_results(job, fold), job.params))
-    columns = list(rows[0])
-    table = pa.table({name: pa.array([row[name] for row in rows]) for name in columns})
-    job.write_table("parquet", table)
+    _write(job, "", rows, list(rows[0]))
+    job.write_text("markdown", wide(rows, job.params))
+    tuned = {key: job.read_json(name) for key, name in sorted(job.family("tuned").items())}
+    _write(job, "tuning_", tuning(tuned), TUNING_COLUMNS)
+
+
+def _write(job: Job, prefix: str, rows: list[dict], columns: list[str]) -> None:
+    job.write_table(f"{prefix}parquet", pa.table({name: pa.array([row[name] for row in rows]) for name in columns}))
     stream = io.StringIO()
     writer = csv.DictWriter(stream, columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    job.write_text("csv", stream.getvalue())
-    job.write_text("markdown", wide(rows, job.params))
+    job.write_text(f"{prefix}csv", stream.getvalue())
+
+
+def tuning(tuned: Mapping[tuple[str, str], Mapping]) -> list[dict]:
+    """A row a point of every grid: `tuned` maps (seed, system) to what the stage `tune` wrote.
+
+    `mean` and `sd` are over item folds of val-cold; `chosen` marks the point that fit and test scores use.
+    """
+    return [
+        {
+            "seed": int(seed),
+            "system": system,
+            "donor_params": json.dumps(point["donor"]),
+            "method_params": json.dumps(point["options"]),
+            "metric": found["metric"],
+            "mean": _round(point["mean"]),
+            "sd": _round(statistics.stdev(point["folds"])),
+            "chosen": number == found["point"],
+        }
+        for (seed, system), found in tuned.items()
+        for number, point in enumerate(found["points"])
+    ]
 
 
 def leaderboard(results: Results, params: dict) -> list[dict]:

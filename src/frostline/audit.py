@@ -14,8 +14,8 @@ from frostline.bootstrap import SeedResult, draw_means, interval
 from frostline.folds import TEST, VAL, WARM
 from frostline.results import Results, read_results
 
-FREE_OF_LABELS = ("content", "fit_donor", "fit_method", "score")
-"""Stages that must not descend from a label file."""
+FREE_OF_LABELS = ("content", "fit_donor", "grid", "fit_method", "score")
+"""Stages that must not descend from a label file, but for val labels by way of the stage `tune`."""
 
 
 def run(job: Job) -> None:
@@ -94,7 +94,6 @@ def lineage_checks(job: Job) -> tuple[list[dict], list[dict]]:
     graph : list of {source, target, files}
     """
     tests, vals = ({job.inputs[f"{fold}[{seed}]"] for seed in job.params["seeds"]} for fold in (TEST, VAL))
-    labels = tests | vals
     ancestors: dict[str, dict] = {}
     digests: dict[str, set[str]] = {}
     changed = []
@@ -111,9 +110,12 @@ def lineage_checks(job: Job) -> tuple[list[dict], list[dict]]:
     checks = [
         _check(
             "no label file is an ancestor of content, donors, models or scores (C2)",
-            _descents(ancestors, FREE_OF_LABELS, labels),
+            _descents(ancestors, FREE_OF_LABELS, tests | vals, beyond=("tune",)),
         ),
-        _check("no test label is an ancestor of a choice (C5)", _descents(ancestors, ("select",), tests)),
+        _check(
+            "no test label is an ancestor of a choice, or of anything before evaluation (C5)",
+            _descents(ancestors, (*FREE_OF_LABELS, "tune", "select"), tests),
+        ),
         _check("every file is what its provenance says", changed),
         _check("all results descend from the same versions of their inputs", stale),
     ]
@@ -188,23 +190,27 @@ def _share_check(stratum: np.ndarray, fold: np.ndarray, eligible: Mapping[str, i
     return ""
 
 
-def _descents(ancestors: Mapping[str, Mapping], stages: tuple[str, ...], forbidden: set[str]) -> list[str]:
+def _descents(
+    ancestors: Mapping[str, Mapping], stages: tuple[str, ...], forbidden: set[str], beyond: tuple[str, ...] = ()
+) -> list[str]:
+    """Files of `stages` that descend from a forbidden one, on a way that leads through no file of the stages `beyond`."""
     return [
         f"{file} descends from {label}"
         for file, entry in sorted(ancestors.items())
         if entry["stage"] in stages
-        for label in sorted(forbidden & _closure(file, ancestors))
+        for label in sorted(forbidden & _closure(file, ancestors, beyond))
     ]
 
 
-def _closure(file: str, ancestors: Mapping[str, Mapping]) -> set[str]:
+def _closure(file: str, ancestors: Mapping[str, Mapping], beyond: tuple[str, ...]) -> set[str]:
     found: set[str] = set()
     pending = list(ancestors[file]["inputs"])
     while pending:
         parent = pending.pop()
         if parent not in found:
             found.add(parent)
-            pending.extend(ancestors[parent]["inputs"])
+            if ancestors[parent]["stage"] not in beyond:
+                pending.extend(ancestors[parent]["inputs"])
     return found
 
 

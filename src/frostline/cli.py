@@ -19,6 +19,8 @@ STAGES = {
     "split": "draw cold items",
     "content": "turn item content into features, fitted on warm items",
     "fit_donor": "train a recommender on warm interactions",
+    "grid": "score the val-cold items with every point of a system's grid",
+    "tune": "choose a point of the grid by val-cold labels",
     "fit_method": "let a transfer method learn from warm items",
     "score": "score the cold items of a fold",
     "evaluate": "compare scores with held-out labels",
@@ -66,7 +68,7 @@ def _run_stage(arguments: argparse.Namespace) -> int:
 
     from frostline.artifacts import Job, expand_family
 
-    axes = {axis: values.split(",") for axis, values in _pairs(arguments.over)}
+    axes = {axis: [value for value in values.split(",") if value] for axis, values in _pairs(arguments.over)}
     inputs: dict[str, str] = {}
     for name, path in _pairs(arguments.input):
         inputs |= expand_family(name, path, axes) if "{" in path and axes else {name: path}

@@ -7,6 +7,7 @@ dataclasses, so a method's parameters are checked here against the fields of its
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import re
 import sys
@@ -83,11 +84,11 @@ class Data:
 
 @dataclass(frozen=True)
 class Component:
-    """A donor or a method under its label."""
+    """A donor or a method under its label, with the points of its grid: one where no parameter is a list."""
 
     label: str
     name: str
-    params: dict[str, Any]
+    points: tuple[dict[str, Any], ...]
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,16 @@ class System:
     kind: Literal["system", "baseline", "control", "oracle"]
     method: Component | None
     donor: Component | None
+
+    @property
+    def points(self) -> list[dict[str, Any]]:
+        """The system's grid: every point of the donor, by number, with every point of the method."""
+        donors = range(len(self.donor.points) if self.donor else 1)
+        return [{"donor": donor, "options": options} for donor in donors for options in self.method.points]
+
+    @property
+    def is_tuned(self) -> bool:
+        return self.method is not None and len(self.points) > 1
 
 
 @dataclass(frozen=True)
@@ -233,9 +244,26 @@ def _components(group: str, raw: Mapping[str, Any], where: str) -> dict[str, Com
         if label in found:
             raise ConfigError(f"{place}: the label '{label}' is used twice. Give each {selector} its own")
         component_class = _located(group, name, place)
-        instance = read(component_class, params, place)
-        found[label] = Component(label, name, {f.name: getattr(instance, f.name) for f in dataclasses.fields(instance)})
+        found[label] = Component(label, name, _points(component_class, params, place))
     return found
+
+
+def _points(component_class: type, params: Mapping[str, Any], where: str) -> tuple[dict[str, Any], ...]:
+    """All combinations of the lists that stand where one value is expected."""
+    hints = typing.get_type_hints(component_class)
+    axes = {
+        name: value
+        for name, value in params.items()
+        if isinstance(value, list) and typing.get_origin(hints.get(name)) not in (tuple, list)
+    }
+    for name, values in axes.items():
+        if not values or len({repr(value) for value in values}) < len(values):
+            raise ConfigError(f"{where}.{name}: a grid lists different values, at least one, not {values!r}")
+    points = []
+    for values in itertools.product(*axes.values()):
+        instance = read(component_class, {**params, **dict(zip(axes, values, strict=True))}, where)
+        points.append({f.name: getattr(instance, f.name) for f in dataclasses.fields(instance)})
+    return tuple(points)
 
 
 def _systems(donors: dict[str, Component], methods: dict[str, Component], data: Data, where: str) -> dict[str, System]:

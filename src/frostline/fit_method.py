@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from frostline import registry
 from frostline.artifacts import Job
-from frostline.loading import warm_knowledge
+from frostline.loading import chosen_method, warm_knowledge
 
 
 def run(job: Job) -> None:
-    """Read what the method needs of `train`, `items`, `content` (warm) and `donor`; write `model`."""
-    method = registry.load("methods", job.params["method"])(**job.params["options"])
-    job.write_arrays("model", method.fit(warm_knowledge(job, method.needs)))
+    """Read what the method needs of `train`, `items`, `content` (warm) and its donor, and `tuned`; write `model`."""
+    method, donor = chosen_method(job)
+    job.write_arrays("model", method.fit(warm_knowledge(job, method.needs, donor)))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from frostline.api import Bilinear, Content, Warm
+from frostline import registry
+from frostline.api import Bilinear, Content, Method, Warm
 from frostline.artifacts import Job
 from frostline.folds import WARM
 
@@ -33,12 +34,23 @@ def n_queries(job: Job) -> int:
     return job.read_table("queries").num_rows
 
 
-def warm_knowledge(job: Job, needs: tuple[str, ...]) -> Warm:
-    """Read what a method needs, and nothing else."""
+def chosen_method(job: Job) -> tuple[Method, int]:
+    """The method with the parameters that `tuned` names, or the only ones there are, and the number of its donor."""
+    number = job.read_json("tuned")["point"] if "tuned" in job.inputs else 0
+    point = job.params["points"][number]
+    return registry.load("methods", job.params["method"])(**point["options"]), point["donor"]
+
+
+def warm_knowledge(job: Job, needs: tuple[str, ...], donor: int) -> Warm:
+    """Read what a method needs, and nothing else; of the donor's grid, the point of that number."""
     return Warm(
         n_queries=n_queries(job),
         seed=job.params["seed"],
         train=train_matrix(job) if "train" in needs else None,
         content=Content.from_arrays(job.read_arrays("content")) if "content" in needs else None,
-        donor=Bilinear(**job.read_arrays("donor")) if "donor" in needs else None,
+        donor=donor_of(job, donor) if "donor" in needs else None,
     )
+
+
+def donor_of(job: Job, number: int) -> Bilinear:
+    return Bilinear(**job.read_arrays(f"donor{number}"))

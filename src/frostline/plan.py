@@ -92,15 +92,21 @@ def _content(experiment: Experiment, of: dict) -> dict:
 
 
 def _fit_donor(experiment: Experiment, of: dict) -> dict:
-    return _component("donor", experiment.donors[of["donor"]])
+    donor = experiment.donors[of["donor"]]
+    return {"donor": donor.name, "options": donor.points[int(of["point"])]}
 
 
 def _method(experiment: Experiment, of: dict) -> dict:
-    return _component("method", experiment.systems[of["system"]].method)
+    system = experiment.systems[of["system"]]
+    return {"method": system.method.name, "points": system.points}
 
 
-def _component(kind: str, component: Component) -> dict:
-    return {kind: component.name, "options": component.params}
+def _tune(experiment: Experiment, of: dict) -> dict:
+    system, metrics = experiment.systems[of["system"]], experiment.metrics
+    donors = system.donor.points if system.donor else [{}]
+    points = [{"donor": donors[point["donor"]], "options": point["options"]} for point in system.points]
+    common = {"primary": metrics.primary, "ties": metrics.ties, "val_folds": experiment.split.val_folds}
+    return {"system": system.name, "points": points, **common}
 
 
 def _evaluate(experiment: Experiment, of: dict) -> dict:
@@ -121,11 +127,21 @@ def _aggregate(experiment: Experiment, of: dict) -> dict:
         "k": experiment.metrics.k,
         "primary": experiment.metrics.primary,
         "baseline": experiment.baseline,
+        "tuned": [system.name for system in experiment.systems.values() if system.is_tuned],
     }
 
 
 def _audit(experiment: Experiment, of: dict) -> dict:
     return _aggregate(experiment, of) | _split(experiment, of)
+
+
+def _shown(component: Component) -> dict:
+    """Parameters as the config has them: a list where there is a grid."""
+    return {
+        name: values[0] if len(values) == 1 else values
+        for name in component.points[0]
+        for values in [list(dict.fromkeys(point[name] for point in component.points))]
+    }
 
 
 def _report(experiment: Experiment, of: dict) -> dict:
@@ -135,8 +151,8 @@ def _report(experiment: Experiment, of: dict) -> dict:
         "adapter": experiment.data.adapter,
         "content": experiment.data.content,
         "split": dataclasses.asdict(experiment.split),
-        "donors": {label: donor.params for label, donor in experiment.donors.items()},
-        "methods": {system.name: system.method.params for system in experiment.systems.values() if system.method},
+        "donors": {label: _shown(donor) for label, donor in experiment.donors.items()},
+        "methods": {system.name: _shown(system.method) for system in experiment.systems.values() if system.method},
         "ties": experiment.metrics.ties,
     }
 
@@ -146,6 +162,8 @@ _SPECS = {
     "split": _split,
     "content": _content,
     "fit_donor": _fit_donor,
+    "grid": _method,
+    "tune": _tune,
     "fit_method": _method,
     "score": _method,
     "evaluate": _evaluate,

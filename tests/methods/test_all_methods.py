@@ -5,7 +5,7 @@ import pytest
 
 from frostline import registry
 from frostline.api import Bilinear, Content, Warm
-from frostline.score import score_distinct
+from frostline.scoring import score_distinct
 
 NAMES = list(registry.BUILT_IN["methods"])
 BY_CONTENT = [name for name in NAMES if name != "random"]

@@ -1,20 +1,25 @@
-# every system's figures on every seed → tables/leaderboard.{parquet,csv,md}
+# every system's figures on every seed and choice of a point → tables/leaderboard.{parquet,csv,md}, tuning.{parquet,csv}
+
+
+AGGREGATED = FIGURES | {"tuned": f"{SEED}/systems/{{tuned}}/tuned.json"}
 
 
 rule aggregate:
     input:
-        unpack(families(FIGURES)),
+        unpack(families(AGGREGATED)),
     output:
         parquet=f"{RESULTS}/tables/leaderboard.parquet",
         csv=f"{RESULTS}/tables/leaderboard.csv",
         markdown=f"{RESULTS}/tables/leaderboard.md",
+        tuning_parquet=f"{RESULTS}/tables/tuning.parquet",
+        tuning_csv=f"{RESULTS}/tables/tuning.csv",
     log:
         f"{LOGS}/aggregate.log",
     benchmark:
         f"{LOGS}/aggregate.benchmark.tsv"
     threads: 1
     params:
-        files=family_files(FIGURES),
+        files=family_files(AGGREGATED),
         spec=spec("aggregate"),
         code=plan.code("aggregate"),
         threads=1,

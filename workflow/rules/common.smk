@@ -37,6 +37,7 @@ wildcard_constraints:
     donor="[^/]+",
     system="[^/]+",
     fold="val|test",
+    point=r"\d+",
 
 
 RESULTS = "results/{experiment}"
@@ -80,7 +81,8 @@ def learned_from(wildcards):
         },
         "content": {"content": f"{SEED}/content/warm.npz"},
         "donor": {
-            "donor": f"{SEED}/donors/{system.donor.label if system.donor else ''}/donor.npz"
+            f"donor{point}": f"{SEED}/donors/{system.donor.label}/{point}/donor.npz"
+            for point in range(len(system.donor.points) if system.donor else 0)
         },
     }
     named = {"queries": f"{SEED}/split/queries.parquet"}
@@ -96,18 +98,23 @@ def score_inputs(wildcards):
     }
     if plan.is_fitted(system_of(wildcards)):
         named["model"] = f"{SYSTEM}/model.npz".format(**wildcards)
-    return named
+    return named | tuned_input(wildcards)
+
+
+def tuned_input(wildcards):
+    """The choice of a point, for a system that has a grid."""
+    path = f"{SYSTEM}/tuned.json".format(**wildcards)
+    return {"tuned": path} if system_of(wildcards).is_tuned else {}
 
 
 def evaluate_inputs(wildcards):
     """Scores and labels. The oracle has no scores: it is computed from the generating probabilities."""
-    oracle = system_of(wildcards).kind == "oracle"
+    system = system_of(wildcards)
+    nested = system.is_tuned and wildcards.fold == "val"
+    scores = f"{SYSTEM}/nested.npy" if nested else f"{SYSTEM}/{{fold}}/scores.npy"
+    truth = {"truth": f"{RESULTS}/ingest/truth.npz"}
     named = {
-        **(
-            {"truth": f"{RESULTS}/ingest/truth.npz"}
-            if oracle
-            else {"scores": f"{SYSTEM}/{{fold}}/scores.npy"}
-        ),
+        **(truth if system.kind == "oracle" else {"scores": scores}),
         "items_": f"{SEED}/split/items.parquet",
         "queries": f"{SEED}/split/queries.parquet",
         "labels": f"{SEED}/split/{{fold}}.parquet",
@@ -123,7 +130,7 @@ class _Open(dict):
 
 
 def opened(patterns, wildcards, fixed):
-    """Patterns with the job's wildcards filled in; over the rest of {seed}, {system} and {fold} they are families."""
+    """Patterns with the job's wildcards filled in; over what is left of `axes` they are families."""
     return {
         name: pattern.format_map(_Open(wildcards.items(), **fixed))
         for name, pattern in patterns.items()
@@ -136,6 +143,9 @@ def axes(wildcards):
         "seed": list(map(str, experiment.seeds)),
         "system": list(experiment.systems),
         "fold": list(FOLDS),
+        "tuned": [
+            system.name for system in experiment.systems.values() if system.is_tuned
+        ],
     }
 
 

@@ -1,4 +1,4 @@
-# warm interactions → seed-<s>/donors/<donor>/donor.npz
+# warm interactions → seed-<s>/donors/<donor>/<point>/donor.npz
 
 
 rule fit_donor:
@@ -7,11 +7,11 @@ rule fit_donor:
         items_=f"{SEED}/split/items.parquet",
         queries=f"{SEED}/split/queries.parquet",
     output:
-        donor=f"{SEED}/donors/{{donor}}/donor.npz",
+        donor=f"{SEED}/donors/{{donor}}/{{point}}/donor.npz",
     log:
-        f"{LOGS}/seed-{{seed}}/donor-{{donor}}.log",
+        f"{LOGS}/seed-{{seed}}/donor-{{donor}}-{{point}}.log",
     benchmark:
-        f"{LOGS}/seed-{{seed}}/donor-{{donor}}.benchmark.tsv"
+        f"{LOGS}/seed-{{seed}}/donor-{{donor}}-{{point}}.benchmark.tsv"
     # Most of what follows waits for a donor, so donors start before whatever else is ready.
     priority: 2
     threads: 1

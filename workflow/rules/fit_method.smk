@@ -3,7 +3,7 @@
 
 rule fit_method:
     input:
-        unpack(learned_from),
+        unpack(lambda wildcards: learned_from(wildcards) | tuned_input(wildcards)),
     output:
         model=f"{SYSTEM}/model.npz",
     log:
