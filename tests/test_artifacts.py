@@ -136,13 +136,25 @@ def test_python_objects_are_not_written(value, files):
 @pytest.mark.parametrize("name", ["arrays.npz", "array.npy"])
 def test_pickles_are_not_read_even_with_a_proper_sidecar(name, files):
     files.put(name, VALUES[name])
-    planted = np.array([{"code": "anything"}], object)
+    planted = np.array([[{"code": "anything"}]], object)
     with open(files.path(name), "wb") as stream:
         (np.savez if name == "arrays.npz" else np.save)(stream, planted, allow_pickle=True)
     with pytest.raises(
         (ValueError, ArtifactError), match=r"allow_pickle=False|Python objects|one-dimensional or holds objects"
     ):
         files.get(name)
+
+
+@given(st.integers(0, 7) | st.none(), st.integers(-2, 9) | st.none())
+def test_an_array_is_read_by_rows(folder, start, stop):
+    files = folder()
+    values = np.arange(21, dtype=np.int16).reshape(7, 3)
+    files.put("array.npy", values)
+    opened = Job("test", {"it": files.path("array.npy")}, {}).read_array("it")
+    found = opened[start:stop]
+    assert opened.shape == (7, 3) and found.dtype == np.int16
+    if len(range(7)[start:stop]):
+        assert (found == values[start:stop]).all()
 
 
 @every_kind

@@ -5,6 +5,8 @@ import pyarrow as pa
 import pytest
 
 from frostline.bootstrap import LEVEL, SeedResult, draw_means, interval
+from frostline.evaluation import evaluate_scores
+from frostline.ranking import metrics_at
 from frostline.results import Results
 
 Z = 1.959964
@@ -170,3 +172,26 @@ def test_a_name_has_one_number_in_all_seeds_and_columns_are_systems_by_metrics()
         np.testing.assert_array_equal(result.shares[:, 0], results.per_item[number, "b"]["ndcg@10"].to_numpy())
     assert len(set(known.values())) == len(known)
     assert results.by_seed(METRICS)[0].values.shape == (32, 4)
+
+
+@pytest.mark.parametrize("trial", range(3))
+def test_C10_renaming_users_from_the_scores_on_changes_no_draw(trial):
+    """An item's share is a sum over users, whose last bits depend on their order: they must not deal its weights anew."""
+    rng = np.random.default_rng(trial)
+    metrics = metrics_at((10,))
+    scores = rng.random((2, 300, 40)).astype(np.float32)
+    query, column = np.nonzero(rng.random((300, 40)) < 0.2)
+    found = []
+    for users in (np.arange(300), rng.permutation(300)):
+        per_query, per_item = {}, {}
+        for seed in (1, 2):
+            moved = np.argsort(users)  # row r of the renamed is user moved[r]
+            result = evaluate_scores(scores[seed - 1][moved], users[query], column, [np.arange(40)], metrics)
+            names = [str(metric) for metric in metrics]
+            values = {name: pa.array(result.values[:, m], from_pandas=True) for m, name in enumerate(names)}
+            shares = {name: result.shares[:, m] for m, name in enumerate([*names, "relevance"])}
+            per_query[seed, "a"] = pa.table({"query": [f"u{n:03}" for n in range(300)], **values})
+            per_item[seed, "a"] = pa.table({"item": [f"i{n:02}" for n in range(40)], **shares})
+        results = Results("test", (1, 2), ("a",), per_query, per_item, {})
+        found.append(draw_means(results.by_seed(names), 3, draws=100))
+    np.testing.assert_allclose(found[1], found[0], atol=1e-9)

@@ -128,8 +128,9 @@ def test_C10_threads_are_pinned_whatever_the_machine_says(threads, files, world)
         cwd=files.folder, PYTHONPATH=str(files.folder), OPENBLAS_NUM_THREADS="7", OMP_NUM_THREADS="5",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    # A machine of one processor has one thread whatever is asked for.
-    assert (files.get("scores.npy") == min(threads, os.cpu_count())).all()
+    # On one processor there is one thread, whatever is asked for.
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    assert (files.get("scores.npy") == min(threads, processors)).all()
     assert json.loads((files.folder / f"scores.npy{SIDECAR}").read_text())["threads"] == threads
 
 
@@ -148,9 +149,7 @@ def test_an_error_of_the_users_is_one_message_and_exit_code_1(files, world, monk
     params = json.dumps({"method": "nearest", "points": [{"donor": 0, "options": {}}], "seed": 1})
     assert cli.main([*SCORE, "--output", "scores=scores.npy", "--params", params, "--log", "score.log"]) == 1
     found, log = capsys.readouterr(), (files.folder / "score.log").read_text()
-    assert found.out == "" and found.err.startswith(
-        "frostline: error: unknown method 'nearest': Allowed: attention_knn, "
-    )
+    assert found.out == "" and found.err.startswith("frostline: error: unknown method 'nearest': Allowed: ")
     assert found.err.count("\n") == 1 and log.startswith(found.err) and "Traceback" not in found.err + log
     assert not (files.folder / "scores.npy").exists()
 

@@ -150,22 +150,16 @@ WRONG = [
         "unknown adapter 'movielens'",
         "'movielens-1m'? Allowed: movielens",
     ),
-    ("/methods/knnn", {}, ".methods.knnn", "unknown method 'knnn'", "'knn'? Allowed: attention_knn, constant"),
-    ("/methods/x", {"method": "linmapp"}, ".methods.x", "unknown method 'linmapp'", "'linmap'? Allowed: attention_knn"),
-    ("/methods/x", {"method": ["knn"]}, ".methods.x", "unknown method '['knn']'", "Allowed: attention_knn"),
+    ("/methods/knnn", {}, ".methods.knnn", "unknown method 'knnn'", "'knn'? Allowed: "),
+    ("/methods/x", {"method": "linmapp"}, ".methods.x", "unknown method 'linmapp'", "'linmap'? Allowed: "),
+    ("/methods/x", {"method": ["knn"]}, ".methods.x", "unknown method '['knn']'", "'knn'? Allowed: "),
     ("/methods/x", {"method": ":"}, ".methods.x", "unknown method ':'", "or the 'module:Class' of your own"),
     ("/methods/x", {"method": ".a:B"}, ".methods.x", "unknown method '.a:B'", "or the 'module:Class' of your own"),
     ("/methods/x", {"method": "nowhere:A"}, ".methods.x", "method 'nowhere:A' cannot be imported", "PYTHONPATH"),
     ("/methods/x", {"method": "json:A"}, ".methods.x", "method 'json:A' cannot be imported", "PYTHONPATH"),
     ("/methods/x", {"method": "json:JSONDecoder"}, ".methods.x", "method 'json:JSONDecoder' is not a dataclass", ""),
     ("/methods/x", {"method": "os:path"}, ".methods.x", "method 'os:path' is not a dataclass", ""),
-    (
-        "/donors/alz",
-        {},
-        ".donors.alz",
-        "unknown donor 'alz'",
-        "'als'? Allowed: als, bpr, ease, itemknn, or the 'module:Class' of your own",
-    ),
+    ("/donors/alz", {}, ".donors.alz", "unknown donor 'alz'", "'als'? Allowed: als, "),
     ("/split/kind", "temporal", ".split.kind", "unknown value 'temporal'", "Allowed: stratified"),
     (
         "/split/strata",
@@ -391,7 +385,7 @@ def places(value, here=()):
             yield from places(value[key], (*here, key))
 
 
-@settings(max_examples=250)
+@settings(max_examples=150)
 @given(st.sampled_from(list(places(full()))), st.none() | SCALARS, ANYTHING)
 def test_anything_anywhere_either_loads_or_is_a_message(place, key, value):
     """No value that YAML can hold, put in any place or under any new key beside it, ends in a traceback."""

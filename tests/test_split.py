@@ -183,7 +183,7 @@ def draw_or_skip(counts, categories, chosen, seed=1):
         assume(False)
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(catalogues())
 def test_C1_C2_C3_any_draw_keeps_its_promises(catalogue):
     counts, _, chosen = catalogue

@@ -14,7 +14,7 @@ import pyarrow as pa
 from frostline.artifacts import Job
 from frostline.bootstrap import draw_means, interval
 from frostline.ranking import metrics_at, relaimpr
-from frostline.results import Results, read_results
+from frostline.results import Results, read_results, rounded
 
 TUNING_COLUMNS = ["seed", "system", "donor_params", "method_params", "metric", "mean", "sd", "chosen"]
 WIDE_TIES = 0.001
@@ -53,8 +53,8 @@ def tuning(tuned: Mapping[tuple[str, str], Mapping]) -> list[dict]:
             "donor_params": json.dumps(point["donor"]),
             "method_params": json.dumps(point["options"]),
             "metric": found["metric"],
-            "mean": _round(point["mean"]),
-            "sd": _round(statistics.stdev(point["folds"])),
+            "mean": rounded(point["mean"]),
+            "sd": rounded(statistics.stdev(point["folds"])),
             "chosen": number == found["point"],
         }
         for (seed, system), found in tuned.items()
@@ -106,7 +106,7 @@ def leaderboard(results: Results, params: dict) -> list[dict]:
         )
     }
     return [
-        {name: _round(value) for name, value in row.items()} for row in sorted(rows, key=lambda r: place[r["system"]])
+        {name: rounded(value) for name, value in row.items()} for row in sorted(rows, key=lambda r: place[r["system"]])
     ]
 
 
@@ -129,11 +129,6 @@ def _row(fold: str, system: str, metric: str, values: list[float | None], common
         "deterministic": sd == 0,
         "note": "the generating probabilities, no competitor" if common["kind"] == "oracle" else "",
     }
-
-
-def _round(value):
-    """Twelve digits: the last bits of a bootstrap depend on the order of the queries, and so on the ids."""
-    return float(f"{value:.12g}") if isinstance(value, float) else value
 
 
 def _mean(values: list[float | None]) -> float | None:

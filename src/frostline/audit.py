@@ -12,7 +12,7 @@ import numpy as np
 from frostline.artifacts import Job, digest_file, read_provenance
 from frostline.bootstrap import SeedResult, draw_means, interval
 from frostline.folds import TEST, VAL, WARM
-from frostline.results import Results, read_results
+from frostline.results import Results, read_results, rounded
 
 FREE_OF_LABELS = ("content", "fit_donor", "grid", "fit_method", "score")
 """Stages that must not descend from a label file, but for val labels by way of the stage `tune`."""
@@ -143,7 +143,7 @@ def give_verdict(results: Results, chosen: Mapping[int, str], params: Mapping) -
             SeedResult(whole.user, whole.values[:, columns], whole.item, whole.shares[:, columns], whole.relevance)
         )
     draws = draw_means(pairs, min(params["seeds"]))
-    low, high = (float(bound) for bound in interval(draws[:, 0] - draws[:, 1]))
+    low, high = (rounded(float(bound)) for bound in interval(draws[:, 0] - draws[:, 1]))
     mean = {
         system: statistics.fmean(results.pooled[seed, system]["mean"][metric] for seed in results.seeds)
         for system in results.systems
@@ -158,9 +158,9 @@ def give_verdict(results: Results, chosen: Mapping[int, str], params: Mapping) -
         "chosen_by_seed": {str(seed): system for seed, system in chosen.items()},
         "baseline": baseline,
         "metric": metric,
-        "chosen_mean": of_choice,
-        "baseline_mean": mean[baseline],
-        "difference": of_choice - mean[baseline],
+        "chosen_mean": rounded(of_choice),
+        "baseline_mean": rounded(mean[baseline]),
+        "difference": rounded(of_choice - mean[baseline]),
         "ci_low": low,
         "ci_high": high,
         "decision": "transfer" if low > 0 else "baseline",

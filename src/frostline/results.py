@@ -85,9 +85,17 @@ def _numbers(seeds: Sequence[tuple[pa.ChunkedArray, np.ndarray]]) -> list[np.nda
 
 
 def _fingerprint(values: np.ndarray) -> np.ndarray:
-    """A hash of each row's bits: equal rows, and in practice only those, have the same."""
+    """A hash of each row's bits: equal rows, and in practice only those, have the same.
+
+    In single precision, because an item's figures are sums over users, whose order moves their last bits.
+    """
     key = np.ones(len(values), dtype=np.uint64)
     for column in values.T:
-        key = (key ^ np.where(np.isnan(column), -1.0, column).view(np.uint64)) * _ODD
+        key = (key ^ np.where(np.isnan(column), -1.0, column).astype(np.float32).view(np.uint32)) * _ODD
         key ^= key >> np.uint64(32)  # short fractions differ in their high bits only, which a product never moves down
     return key
+
+
+def rounded(value):
+    """A number to twelve digits: the last bits of a bootstrap depend on the order of the queries, and so on their ids."""
+    return float(f"{value:.12g}") if isinstance(value, float) else value
