@@ -164,7 +164,11 @@ def give_verdict(results: Results, chosen: Mapping[int, str], params: Mapping) -
         "ci_low": low,
         "ci_high": high,
         "decision": "transfer" if low > 0 else "baseline",
-        "hindsight": {"system": hindsight, "mean": mean[hindsight], "gap": mean[hindsight] - of_choice},
+        "hindsight": {
+            "system": hindsight,
+            "mean": rounded(mean[hindsight]),
+            "gap": rounded(mean[hindsight] - of_choice),
+        },
     }
 
 

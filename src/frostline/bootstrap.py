@@ -10,6 +10,7 @@ every seed and for every system, so that differences between systems are paired.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -64,13 +65,13 @@ def draw_means(results: Sequence[SeedResult], seed: int, draws: int = DRAWS) -> 
     rng = generator(seed, "bootstrap")
     picks = rng.integers(len(results), size=(draws, len(results)))
     times_drawn = np.stack([(picks == number).sum(axis=1) for number in range(len(results))], axis=1)
-    item_weight = rng.poisson(1.0, size=(draws, n_items)).astype(np.float64)
+    item_weight = _weights(rng, (draws, n_items))
     total = np.zeros((draws, n_columns))
     step = max(1, _CELLS // n_users)
     prepared = [_prepare(result) for result in results]
     for start in range(0, draws, step):
         rows = slice(start, min(start + step, draws))
-        user_weight = rng.poisson(1.0, size=(rows.stop - start, n_users)).astype(np.float64)
+        user_weight = _weights(rng, (rows.stop - start, n_users))
         for number, (result, (filled, masks, mask_of, mean)) in enumerate(zip(results, prepared, strict=True)):
             weight = user_weight[:, result.user]
             by_user = _ratio(weight @ filled, (weight @ masks)[:, mask_of], mean)
@@ -85,6 +86,16 @@ def interval(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Percentile interval of each column at `LEVEL`."""
     low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     return low, high
+
+
+# Quantiles of Poisson(1) at 65,536 even steps: looking one up is ten times faster than drawing it.
+_POISSON = np.searchsorted(
+    np.cumsum([math.exp(-1) / math.factorial(k) for k in range(12)]), (np.arange(1 << 16) + 0.5) / (1 << 16)
+).astype(np.float64)
+
+
+def _weights(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+    return _POISSON[rng.integers(1 << 16, size=shape, dtype=np.uint16)]
 
 
 def _prepare(result: SeedResult) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
