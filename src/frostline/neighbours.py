@@ -2,8 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.sparse import csr_array
+
+from frostline.api import Content, Method, Warm
+
+
+@dataclass(frozen=True)
+class NeighbourMethod(Method):
+    """Base of the methods that score a cold item by its `k` nearest warm items."""
+
+    k: int = 20
+
+    needs = ("content", "donor")
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise ValueError("k must be at least 1")
+
+    def similarity(self, warm: Warm, cold: Content) -> np.ndarray:
+        """Cosine of every cold item with every warm one, by all content fields together."""
+        return cosine(cold.matrix, warm.content.matrix)
 
 
 def cosine(left: csr_array, right: csr_array) -> np.ndarray:

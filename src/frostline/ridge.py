@@ -9,6 +9,19 @@ import numpy as np
 from scipy.linalg import solve
 from scipy.sparse import csr_array
 
+from frostline.api import Method
+
+
+@dataclass(frozen=True)
+class RidgeMethod(Method):
+    """Base of the methods that regress on content features, as `content` makes them, neither scaled nor weighted."""
+
+    alpha: float = 10.0
+
+    def __post_init__(self) -> None:
+        if self.alpha <= 0:
+            raise ValueError("alpha must be above 0")
+
 
 @dataclass(frozen=True)
 class Ridge:

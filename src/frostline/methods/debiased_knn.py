@@ -6,23 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frostline.api import Bilinear, Content, Method, Warm
-from frostline.neighbours import cosine, nearest
+from frostline.api import Bilinear, Content, Warm
+from frostline.neighbours import NeighbourMethod, nearest
 
 
 @dataclass(frozen=True)
-class DebiasedKNN(Method):
+class DebiasedKNN(NeighbourMethod):
     """`S = (S_warm − 1 μᵀ) Mᵀ`, μ being the items' mean scores: what is left is taste, not popularity."""
 
-    k: int = 20
-
-    needs = ("content", "donor")
-
-    def __post_init__(self) -> None:
-        if self.k < 1:
-            raise ValueError("k must be at least 1")
-
     def score(self, model: dict, warm: Warm, cold: Content) -> Bilinear:
-        mixing = nearest(cosine(cold.matrix, warm.content.matrix), self.k)
+        mixing = nearest(self.similarity(warm, cold), self.k)
         mean = warm.donor.right.astype(np.float64) @ np.asarray(warm.donor.left.mean(axis=0, dtype=np.float64)).ravel()
         return Bilinear(warm.donor.left, mixing @ warm.donor.right).plus_items(-(mixing @ mean))

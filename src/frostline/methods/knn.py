@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from frostline.api import Bilinear, Content, Method, Warm
-from frostline.neighbours import cosine, nearest
+from frostline.api import Bilinear, Content, Warm
+from frostline.neighbours import NeighbourMethod, nearest
 
 
 @dataclass(frozen=True)
-class KNN(Method):
-    k: int = 20
-
-    needs = ("content", "donor")
-
-    def __post_init__(self) -> None:
-        if self.k < 1:
-            raise ValueError("k must be at least 1")
-
+class KNN(NeighbourMethod):
     def score(self, model: dict, warm: Warm, cold: Content) -> Bilinear:
-        mixing = nearest(cosine(cold.matrix, warm.content.matrix), self.k)
+        mixing = nearest(self.similarity(warm, cold), self.k)
         return Bilinear(warm.donor.left, mixing @ warm.donor.right)

@@ -13,21 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frostline.api import Bilinear, Content, Method, Warm
-from frostline.ridge import Ridge
+from frostline.api import Bilinear, Content, Warm
+from frostline.ridge import Ridge, RidgeMethod
 
 
 @dataclass(frozen=True)
-class LinMap(Method):
+class LinMap(RidgeMethod):
     """Ridge with penalty `alpha` on features as `content` makes them, neither scaled nor weighted."""
 
-    alpha: float = 10.0
-
     needs = ("content", "donor")
-
-    def __post_init__(self) -> None:
-        if self.alpha <= 0:
-            raise ValueError("alpha must be above 0")
 
     def fit(self, warm: Warm) -> dict[str, np.ndarray]:
         return Ridge.fit(warm.content.matrix, warm.donor.right, self.alpha).to_arrays()

@@ -6,21 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frostline.api import Bilinear, Content, Method, Warm
-from frostline.ridge import Ridge
+from frostline.api import Bilinear, Content, Warm
+from frostline.ridge import Ridge, RidgeMethod
 
 
 @dataclass(frozen=True)
-class PredictedPopularity(Method):
+class PredictedPopularity(RidgeMethod):
     """Learned on warm items, `log(1 + interactions)`."""
 
-    alpha: float = 10.0
-
     needs = ("train", "content")
-
-    def __post_init__(self) -> None:
-        if self.alpha <= 0:
-            raise ValueError("alpha must be above 0")
 
     def fit(self, warm: Warm) -> dict[str, np.ndarray]:
         popularity = np.log1p(np.bincount(warm.train.indices, minlength=warm.train.shape[1]))

@@ -6,25 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frostline.api import Bilinear, Content, Method, Warm
-from frostline.neighbours import cosine, nearest
+from frostline.api import Bilinear, Content, Warm
+from frostline.neighbours import NeighbourMethod, nearest
 
 
 @dataclass(frozen=True)
-class ScaleShift(Method):
+class ScaleShift(NeighbourMethod):
     """`(S − mean over users) / sd over users`, item by item; an item whose scores do not vary scores zero."""
-
-    k: int = 20
-
-    needs = ("content", "donor")
-
-    def __post_init__(self) -> None:
-        if self.k < 1:
-            raise ValueError("k must be at least 1")
 
     def score(self, model: dict, warm: Warm, cold: Content) -> Bilinear:
         left = warm.donor.left
-        mixed = nearest(cosine(cold.matrix, warm.content.matrix), self.k) @ warm.donor.right.astype(np.float64)
+        mixed = nearest(self.similarity(warm, cold), self.k) @ warm.donor.right.astype(np.float64)
         mean = np.asarray(left.mean(axis=0, dtype=np.float64)).ravel()
         second = left.T @ left
         second = np.asarray(second.toarray() if hasattr(second, "toarray") else second, np.float64) / left.shape[0]
