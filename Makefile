@@ -24,6 +24,7 @@ lint: setup
 	snakemake --lint
 
 setup: $(VENV)/.complete
+	@$(BIN)/python -m compileall -q src  # every job imports it anew
 
 $(VENV)/.complete: requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -16,7 +16,7 @@ EVERY = [(group, name) for group, names in registry.BUILT_IN.items() for name in
 def installed(monkeypatch):
     """As if another package had registered a method and a donor."""
     points = [EntryPoint("theirs", "their_package.methods:Theirs", "frostline.methods")]
-    monkeypatch.setattr(registry, "entry_points", lambda group: [point for point in points if point.group == group])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [point for point in points if point.group == group])
 
 
 @pytest.mark.parametrize("group, name", EVERY)
@@ -27,7 +27,7 @@ def test_everything_built_in_can_be_loaded_and_is_a_frozen_dataclass(group, name
 
 
 def test_built_in_components_are_found_without_a_look_at_the_installed_packages(monkeypatch):
-    monkeypatch.setattr(registry, "entry_points", lambda group: pytest.fail("every job would pay for it"))
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: pytest.fail("every job would pay for it"))
     for group, name in EVERY:
         registry.locate(group, name)
     registry.locate("methods", "my_module:Mine")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from frostline.artifacts import Job
 from frostline.errors import FrostlineError
@@ -66,6 +65,8 @@ class _Oracle:
 
 
 def _oracle(job: Job, queries: pa.ChunkedArray, ids: pa.ChunkedArray) -> _Oracle:
+    import pyarrow.compute as pc  # takes as long to import as the rest of the stage, and only the oracle needs it
+
     truth = job.read_arrays("truth")
     rows = pc.index_in(queries, pa.array(truth["users"])).to_numpy()
     columns = pc.index_in(ids, pa.array(truth["items"])).to_numpy()

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from dataclasses import is_dataclass
 from importlib import import_module
-from importlib.metadata import entry_points
 
 from frostline.errors import ConfigError, suggest
 
@@ -60,6 +59,8 @@ def locate(group: str, name: str) -> str:
         return BUILT_IN[group][name]
     if _OWN.fullmatch(name):
         return name
+    from importlib.metadata import entry_points
+
     registered = {point.name: point.value for point in entry_points(group=f"frostline.{group}")}
     if name not in registered:
         raise ConfigError(
