@@ -16,7 +16,9 @@ EVERY = [(group, name) for group, names in registry.BUILT_IN.items() for name in
 def installed(monkeypatch):
     """As if another package had registered a method and a donor."""
     points = [EntryPoint("theirs", "their_package.methods:Theirs", "frostline.methods")]
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [point for point in points if point.group == group])
+    monkeypatch.setattr(
+        "importlib.metadata.entry_points", lambda group: [point for point in points if point.group == group]
+    )
 
 
 @pytest.mark.parametrize("group, name", EVERY)
