@@ -1,6 +1,10 @@
 # Entry point. `snakemake --cores 8` runs the experiments of config/config.yaml; another config: --configfile FILE.
 
 
+import json
+from pathlib import Path
+
+
 # Only with --sdm apptainer: jobs then run in an image built from the Dockerfile; without it, where Snakemake runs.
 container: "frostline.sif"
 
@@ -26,3 +30,13 @@ rule all:
     default_target: True
     input:
         expand("results/{experiment}/report/index.html", experiment=EXPERIMENTS),
+
+
+onsuccess:
+    for experiment in EXPERIMENTS:
+        page = Path("results", experiment, "report", "index.html")
+        if page.exists():
+            logger.info(f"Report: {page.absolute()}")
+            checks = json.loads(Path("results", experiment, "audit", "verdict.json").read_text())["checks"]
+            for name in (name for name, passed in checks.items() if not passed):
+                logger.error(f"AUDIT FAILED: {experiment}: {name}")

@@ -139,6 +139,8 @@ def test_pickles_are_not_read_even_with_a_proper_sidecar(name, files):
     planted = np.array([[{"code": "anything"}]], object)
     with open(files.path(name), "wb") as stream:
         (np.savez if name == "arrays.npz" else np.save)(stream, planted, allow_pickle=True)
+    sidecar = files.folder / (name + SIDECAR)
+    sidecar.write_text(json.dumps(json.loads(sidecar.read_text()) | {"digest": digest_file(files.path(name))}))
     with pytest.raises(
         (ValueError, ArtifactError), match=r"allow_pickle=False|Python objects|one-dimensional or holds objects"
     ):
@@ -346,3 +348,13 @@ def test_a_family_is_every_combination_of_the_axes_that_occur():
         (seed, system): f"scores[{seed},{system}]" for seed in "12" for system in axes["system"]
     }
     assert job.family("score") == {}
+
+
+@every_kind
+def test_C2_a_file_that_was_changed_by_hand_is_not_read(name, files):
+    """And so no result can come of it; the audit alone reads on, and reports it."""
+    files.put(name, VALUES[name])
+    path = files.folder / name
+    path.write_bytes(path.read_bytes() + b" ")
+    with pytest.raises(ArtifactError, match=rf"{name}: was changed after Frostline wrote it"):
+        files.get(name)

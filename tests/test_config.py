@@ -410,3 +410,21 @@ def test_lists_make_a_grid_of_method_and_donor():
     assert [(point["donor"], point["options"]["alpha"]) for point in points] == [(0, 1), (0, 10), (1, 1), (1, 10)]
     assert [point["factors"] for point in demo.donors["als"].points] == [4, 8]
     assert demo.systems["als+linmap"].is_tuned and not demo.systems["content_profile"].is_tuned
+
+
+def test_yaml_takes_1e_3_for_text_and_it_is_a_number_all_the_same():
+    assert yaml.safe_load("1e-3") == "1e-3"
+    config = full()
+    config["experiments"]["demo"]["methods"]["linmap"]["alpha"] = ["1e-3", "2E1"]
+    points = load(config)["demo"].systems["als+linmap"].points
+    assert [point["options"]["alpha"] for point in points] == [0.001, 20.0]
+
+
+@pytest.mark.parametrize("name", ["row", "item_id"])
+def test_a_content_field_cannot_have_the_name_of_a_column_that_is_added(name):
+    config = full()
+    entry = config["experiments"]["demo"]
+    entry["data"] = {"adapter": "table", "interactions": "a.csv", "items": "b.csv"}
+    entry["content"] = [{"field": "tags", "as": "categories"}, {"field": name, "as": "number"}]
+    with pytest.raises(ConfigError, match=rf"content\[1\]: '{name}' is the name of a column that Frostline adds"):
+        load(config)

@@ -1,5 +1,3 @@
-import sys
+from frostline.cli import entry
 
-from frostline.cli import main
-
-sys.exit(main())
+entry()

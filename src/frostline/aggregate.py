@@ -94,15 +94,20 @@ def leaderboard(results: Results, params: dict) -> list[dict]:
             )
         rows.append(_row(results.fold, system, "auc_pooled", [part["auc_pooled"] for part in pooled], common))
         gains = [
-            relaimpr(part["mean"]["auc"], base_auc[seed]) for seed, part in zip(results.seeds, pooled, strict=True)
+            _relaimpr(part["mean"]["auc"], base_auc[seed]) for seed, part in zip(results.seeds, pooled, strict=True)
         ]
-        gains = [None if math.isnan(gain) else gain for gain in gains]
-        note = "" if None not in gains else f"undefined: {params['baseline']} is not above chance in every seed"
+        note = (
+            ""
+            if None not in gains
+            else f"undefined: {params['baseline']} is not above chance in every seed, or has no AUC"
+        )
         rows.append(_row(results.fold, system, "relaimpr", gains, common) | {"note": note})
     place = {
         row["system"]: position
         for position, row in enumerate(
-            sorted((r for r in rows if r["metric"] == params["primary"]), key=lambda r: (-r["mean"], r["system"]))
+            sorted(
+                (r for r in rows if r["metric"] == params["primary"]), key=lambda r: (-(r["mean"] or 0), r["system"])
+            )
         )
     }
     return [
@@ -131,21 +136,32 @@ def _row(fold: str, system: str, metric: str, values: list[float | None], common
     }
 
 
+def _relaimpr(auc: float | None, base: float | None) -> float | None:
+    gain = math.nan if auc is None or base is None else relaimpr(auc, base)
+    return None if math.isnan(gain) else gain
+
+
 def _mean(values: list[float | None]) -> float | None:
     return None if None in values else statistics.fmean(values)
 
 
 def wide(rows: list[dict], params: dict) -> str:
-    """The test fold as a Markdown table: a row a system, a column a metric, mean ± sd over seeds."""
+    """The test fold as a Markdown table: a row a system, a column a metric at the primary's k, mean ± sd over seeds."""
     test = [row for row in rows if row["fold"] == "test"]
-    metrics = list(dict.fromkeys(row["metric"] for row in test))
-    metrics.sort(key=lambda metric: metric != params["primary"])
+    primary = params["primary"]
+    cut = primary.partition("@")[2] or str(max(params["k"]))
+    metrics = [m for m in dict.fromkeys(row["metric"] for row in test) if m.partition("@")[2] in ("", cut)]
+    metrics.sort(key=lambda metric: metric != primary)
+    interval_of = {
+        row["system"]: f"{row['ci_low']:.4f} to {row['ci_high']:.4f}" for row in test if row["metric"] == primary
+    }
     cell = {(row["system"], row["metric"]): _cell(row) for row in test}
     lines = [
-        f"| system | kind | {' | '.join(metrics)} |",
-        f"|---|---|{'---:|' * len(metrics)}",
+        f"| system | kind | {primary} | 95 % interval | {' | '.join(metrics[1:])} |",
+        f"|---|---|---:|---:|{'---:|' * (len(metrics) - 1)}",
         *(
-            f"| {system} | {params['systems'][system]} | {' | '.join(cell[system, metric] for metric in metrics)} |"
+            f"| {system} | {params['systems'][system]} | {cell[system, primary]} | {interval_of[system]} | "
+            f"{' | '.join(cell[system, metric] for metric in metrics[1:])} |"
             for system in dict.fromkeys(row["system"] for row in test)
         ),
         "",

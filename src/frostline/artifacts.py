@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from frostline.errors import FrostlineError
+from frostline.landlock import confine_reading
 
 FORMAT = 1
 """Version of every artifact's layout; a reader refuses another one."""
@@ -62,6 +63,9 @@ class Job:
     params: Mapping[str, Any] = field(default_factory=dict)
     code: str = ""
     threads: int = 1
+    verify: bool = True
+    """Whether an input whose bytes are no longer those of its sidecar is an error; the audit reports it instead."""
+    _verified: set[str] = field(default_factory=set, repr=False)
     _origins: dict[str, dict] = field(default_factory=dict, repr=False)
 
     def _path(self, name: str, declared: Mapping[str, str], what: str) -> str:
@@ -89,8 +93,15 @@ class Job:
 
     def _artifact(self, name: str) -> BinaryIO:
         path = self._path(name, self.inputs, "input")
-        read_provenance(path)
-        return self.open_input(name)
+        provenance = read_provenance(path)
+        stream = self.open_input(name)
+        if self.verify and path not in self._verified:
+            if _digest(stream) != provenance["digest"]:
+                stream.close()
+                raise ArtifactError(f"{path}: was changed after Frostline wrote it. Delete it and run again")
+            self._verified.add(path)
+            stream.seek(0)
+        return stream
 
     def read_table(self, name: str, columns: list[str] | None = None):
         """Read a Parquet input as a `pyarrow.Table`."""
@@ -285,7 +296,11 @@ class _HashingStream(io.RawIOBase):
 def digest_file(path: str | Path) -> str:
     """SHA-256 of a file's bytes, as `sha256:<hex>`."""
     with open(path, "rb") as stream:
-        return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
+        return _digest(stream)
+
+
+def _digest(stream: BinaryIO) -> str:
+    return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
 
 
 def read_provenance(path: str | Path) -> dict[str, Any]:
@@ -302,6 +317,8 @@ def read_provenance(path: str | Path) -> dict[str, Any]:
             provenance = json.load(stream)
         version = provenance["format"]
     except FileNotFoundError as error:
+        if not os.path.exists(path):
+            raise ArtifactError(f"{path}: there is no such file") from error
         raise ArtifactError(f"{path}: has no {Path(sidecar).name} beside it, so Frostline did not write it") from error
     except (ValueError, KeyError, TypeError) as error:
         raise ArtifactError(f"{sidecar}: is not a provenance record. Delete {path} and run again") from error
@@ -401,4 +418,5 @@ def guard(job: Job, also: tuple[str, ...] = ()) -> None:
             "A stage reads its declared inputs and nothing else; add the file to the rule's input if it belongs there"
         )
 
+    confine_reading(readable)
     sys.addaudithook(refuse)

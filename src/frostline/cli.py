@@ -39,6 +39,14 @@ def main(argv: list[str] | None = None) -> int:
     return _run_stage(arguments)
 
 
+def entry() -> None:
+    """Run `main` and leave at once: what a library's thread does while the interpreter shuts down is no part of a job."""
+    code = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="frostline",
@@ -93,10 +101,15 @@ def _guarded(job) -> None:
     from importlib import import_module
 
     from frostline.artifacts import guard, keep_pandas_out
+    from frostline.registry import load
 
     if job.stage != "ingest":  # an adapter may well hand over what it read by pandas
         keep_pandas_out()
     stage = import_module(f"frostline.{job.stage}")
+    # Before the guard, because a component of the user's own is found by looking through folders.
+    for group in ("adapters", "donors", "methods"):
+        if (component := job.params.get(group.removesuffix("s"))) is not None:
+            load(group, component)
     guard(job)
     stage.run(job)
 
@@ -106,6 +119,9 @@ def _complain(action, log=None) -> int:
         action()
     except FrostlineError as error:
         message = f"frostline: error: {error}\n"
+    except PermissionError as error:
+        # By the kernel (see landlock.py), where native code or a child process tried what the audit hook cannot see.
+        message = f"frostline: error: {error}. A stage reads the files declared to it and nothing else\n"
     except Exception:
         # A defect of ours, or of a plug-in: the traceback belongs into the log, or to the terminal where there is none.
         message = f"frostline: internal error, please report it\n{traceback.format_exc()}"

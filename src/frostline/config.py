@@ -26,6 +26,7 @@ CONTROLS = ("random", "constant")
 BASELINES = ("grouped_popularity", "grouped_popularity_personal")
 ORACLE = "oracle"
 FOLDS = ("val", "test")
+_EXPONENT = re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d{1,2}")
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
@@ -223,6 +224,8 @@ def _data(raw: Mapping[str, Any], content: list, where: str) -> Data:
             raise ConfigError(f"{place}: field '{field_name}': {problem}. {suggest(str(kind), KINDS)}")
         if not isinstance(spec.get("separator", ""), str):
             raise ConfigError(f"{place}.separator: expected text, not {spec['separator']!r}")
+        if field_name in ("item_id", "row"):
+            raise ConfigError(f"{place}: '{field_name}' is the name of a column that Frostline adds. Rename the field")
         if field_name in fields:
             raise ConfigError(f"{place}: field '{field_name}' is listed twice. Remove one")
         fields[field_name] = {"as": kind, **{key: spec[key] for key in ("separator",) if key in spec}}
@@ -369,9 +372,10 @@ def _convert(value: Any, hint: Any, where: str) -> Any:
         if origin is dict and len(arguments) == 2 and arguments[1] is not Any:
             return {key: _convert(part, arguments[1], f"{where}.{key}") for key, part in value.items()}
         return value
-    hint_text = _describe(hint)
-    extra = "" if not (hint is float and isinstance(value, str) and _is_number(value)) else " (write it without quotes)"
-    raise ConfigError(f"{where}: expected {hint_text}, not {value!r}{extra}")
+    if hint is float and isinstance(value, str) and _EXPONENT.fullmatch(value):
+        return float(value)  # YAML 1.1 takes 1e-3 for text: only 1.0e-3 is a number to it
+    extra = " (write it without quotes)" if hint is float and isinstance(value, str) and _is_number(value) else ""
+    raise ConfigError(f"{where}: expected {_describe(hint)}, not {value!r}{extra}")
 
 
 def _is_number(text: str) -> bool:

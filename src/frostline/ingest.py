@@ -216,7 +216,7 @@ def _check_overlap(
     if missing_content == "error":
         raise InputError(
             f"{len(absent)} items of {int(without_content.sum())} interactions are not in {catalogue}, such as {shown}",
-            "Add their rows there, or leave these interactions out by `missing_content: drop`",
+            "Add their rows there, or leave these interactions out by `data: {missing_content: drop}`",
             file=file,
             row=raw["row"][int(without_content.argmax())].as_py(),
             field=field,

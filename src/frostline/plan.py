@@ -65,7 +65,8 @@ def find(file: DataFile, experiment: str) -> str:
             return str(place)
     source = f"Get it from {file.source} and put it" if file.source else "Put it"
     raise ConfigError(
-        f"experiments.{experiment}.data: {name} was not found. Looked for: {', '.join(map(str, places))}. "
+        f"experiments.{experiment}.data: {name} was not found. "
+        f"Looked for: {', '.join(str(place.absolute()) for place in places)}. "
         f"{source} into one of these places, or set FROSTLINE_DATA to the folder that holds it"
     )
 

@@ -6,6 +6,7 @@ Built-in components are found without scanning the installed packages, because e
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import is_dataclass
 from importlib import import_module
 
@@ -79,11 +80,14 @@ def load(group: str, name: str) -> type:
         When there is no such component, its module or class cannot be imported, or it is no dataclass.
     """
     module, _, attribute = locate(group, name).partition(":")
+    if name not in BUILT_IN[group] and "" not in sys.path:
+        # A file of one's own may lie where one works; last, so that it hides no module of anybody else's.
+        sys.path.append("")
     try:
         component = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # whatever a module of the user's own does when it is imported
         raise ConfigError(
-            f"{group.removesuffix('s')} '{name}' cannot be imported: {error}. "
+            f"{group.removesuffix('s')} '{name}' cannot be imported: {type(error).__name__}: {error}. "
             "A module of your own must be importable, for example through PYTHONPATH"
         ) from error
     if not isinstance(component, type) or not is_dataclass(component):

@@ -438,7 +438,7 @@ BAD = {
         {},
         "clicks.csv, row 3, field 'item':",
         "2 items of 3 interactions are not in products.csv, such as 'i8', 'i9'.",
-        "Add their rows there, or leave these interactions out by `missing_content: drop`",
+        "Add their rows there, or leave these interactions out by `data: {missing_content: drop}`",
     ),
     "no overlap": (
         b"item,user\nu,i1\nv,i2\n",

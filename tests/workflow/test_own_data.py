@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 
 import numpy as np
 import pyarrow as pa
@@ -71,6 +72,19 @@ def test_order_preserving_relabelling_changes_no_metric(plain, tables, tmp_path)
     query = "results/small/seed-1/systems/als+linmap/test/per_query.parquet"
     left, right = (pq.read_table(space.folder / query).drop_columns(["query"]) for space in (plain, relabelled))
     assert left.equals(right)
+
+
+def test_a_file_replaced_by_an_older_one_is_new_data(plain):
+    clicks = plain.folder / "clicks.csv"
+    whole, modified = clicks.read_bytes(), clicks.stat()
+    try:
+        clicks.write_bytes(b"\n".join(whole.splitlines()[:-5]) + b"\n")
+        os.utime(clicks, (1_500_000_000, 1_500_000_000))
+        assert plain.planned()["ingest"] == 1
+    finally:
+        clicks.write_bytes(whole)
+        os.utime(clicks, ns=(modified.st_atime_ns, modified.st_mtime_ns))
+    assert plain.planned() == {}
 
 
 def test_ids_stay_text(tables, tmp_path):

@@ -18,6 +18,11 @@ rule ingest:
     threads: 1
     params:
         files=files,
+        # A file that was replaced by an older one is new data too.
+        data=lambda wildcards: [
+            (Path(path).stat().st_size, Path(path).stat().st_mtime_ns)
+            for path in DATA_FILES[wildcards.experiment].values()
+        ],
         spec=spec("ingest"),
         code=lambda wildcards: plan.code(
             "ingest", "adapters", EXPERIMENTS[wildcards.experiment].data.adapter

@@ -64,8 +64,12 @@ class Table(Adapter):
                 raise ValueError(f"columns has the unknown key '{role}', {suggest(role, _ROLES)}")
         if self.separator is not None and len(self.separator) != 1:
             raise ValueError(f"separator must be one character, not {self.separator!r}")
+        if self.separator is not None and not self.separator.isascii():
+            raise ValueError(f"separator {self.separator!r} is not ASCII; save the file with another")
+        if len(set(self.columns.values())) < len(self.columns):
+            raise ValueError(f"columns gives one column two roles: {self.columns}")
         try:
-            codecs.lookup(self.encoding)
+            "".encode(self.encoding)
         except LookupError as error:
             raise ValueError(f"encoding '{self.encoding}' is not known; utf-8, cp1252 and utf-16 are common") from error
 

@@ -211,7 +211,7 @@ def draw(graph: Sequence[Mapping], title: str) -> Markup:
         'aria-labelledby="dag-title" aria-describedby="dag-desc">'
         '<title id="dag-title">{}</title><desc id="dag-desc">{}</desc><defs>{}{}</defs>{}</svg>'
     ).format(
-        *(width, height, round(width * 0.78), title, described),
+        *(width, height, min(round(width * 0.78), 1080), title, described),
         *(_arrow("arrow", "edge"), _arrow("arrow-label", "edge held-out"), Markup("").join(parts)),
     )
 
