@@ -159,7 +159,7 @@ def test_inspect_prints_the_lineage(finished):
         "split/test.parquet",
         "test/scores.npy",
         "als+linmap/model.npz",
-        "donors/als/donor.npz",
+        "donors/als/0/donor.npz",
         "ingest/items.parquet",
     ):
         assert file in done.stdout
