@@ -37,6 +37,8 @@ onsuccess:
         page = Path("results", experiment, "report", "index.html")
         if page.exists():
             logger.info(f"Report: {page.absolute()}")
-            checks = json.loads(Path("results", experiment, "audit", "verdict.json").read_text())["checks"]
+            checks = json.loads(
+                Path("results", experiment, "audit", "verdict.json").read_text()
+            )["checks"]
             for name in (name for name, passed in checks.items() if not passed):
                 logger.error(f"AUDIT FAILED: {experiment}: {name}")
