@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from frostline import registry
-from frostline.api import BLOCK, Content
+from frostline.api import Content
 from frostline.artifacts import Job
 from frostline.loading import donor_of, warm_knowledge
-from frostline.scoring import scores_of
+from frostline.scoring import all_blocks, scores_of
 
 
 def run(job: Job) -> None:
@@ -21,13 +21,15 @@ def run(job: Job) -> None:
     cold = Content.from_arrays(job.read_arrays("cold"))
     points = job.params["points"]
     method_class = registry.load("methods", job.params["method"])
-    warm = warm_knowledge(job, method_class.needs, points[0]["donor"])
+    donor = points[0]["donor"]
+    warm = warm_knowledge(job, method_class.needs, donor)
     shape = (len(points) * warm.n_queries, cold.matrix.shape[0])
     with job.array_writer("scores", shape, np.float32) as write:
         for point in points:
-            if warm.donor:
-                warm = replace(warm, donor=donor_of(job, point["donor"]))
+            if point["donor"] != donor:
+                donor = point["donor"]
+                warm = replace(warm, donor=donor_of(job, donor))
             method = method_class(**point["options"])
             scores = scores_of(method, method.fit(warm), warm, cold)
-            for start in range(0, warm.n_queries, BLOCK):
-                write(scores.block(start, min(start + BLOCK, warm.n_queries)))
+            for block in all_blocks(scores, warm.n_queries):
+                write(block)

@@ -9,12 +9,12 @@ import numpy as np
 from scipy.linalg import solve
 from scipy.sparse import csr_array
 
-from frostline.api import Method
+from frostline.api import Method, Warm
 
 
 @dataclass(frozen=True)
 class RidgeMethod(Method):
-    """Base of the methods that regress on content features, as `content` makes them, neither scaled nor weighted."""
+    """Base of the methods that regress on content with penalty `alpha`, features as `content` makes them unless they say."""
 
     alpha: float = 10.0
 
@@ -68,3 +68,13 @@ class Ridge:
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         return {"slope": self.slope, "intercept": self.intercept}
+
+
+@dataclass(frozen=True)
+class DonorRidgeMethod(RidgeMethod):
+    """Base of the methods that map content to the donor's item side by a ridge regression."""
+
+    needs = ("content", "donor")
+
+    def fit(self, warm: Warm) -> dict[str, np.ndarray]:
+        return Ridge.fit(warm.content.matrix, warm.donor.right, self.alpha).to_arrays()

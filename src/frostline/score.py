@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from frostline.api import BLOCK, Content
+from frostline.api import Content
 from frostline.artifacts import Job
 from frostline.loading import chosen_method, warm_knowledge
-from frostline.scoring import scores_of
+from frostline.scoring import all_blocks, scores_of
 
 
 def run(job: Job) -> None:
@@ -22,5 +22,5 @@ def run(job: Job) -> None:
     cold = Content.from_arrays(job.read_arrays("cold"))
     scores = scores_of(method, model, warm, cold)
     with job.array_writer("scores", (warm.n_queries, cold.matrix.shape[0]), np.float32) as write:
-        for start in range(0, warm.n_queries, BLOCK):
-            write(scores.block(start, min(start + BLOCK, warm.n_queries)))
+        for block in all_blocks(scores, warm.n_queries):
+            write(block)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from frostline.api import Content, Method, Scores, Warm
+from frostline.api import BLOCK, Content, Method, Scores, Warm
 
 
 def scores_of(method: Method, model: Mapping[str, Any], warm: Warm, cold: Content) -> Scores:
     """Scores of all cold items, tied to the last bit where the method goes by content and the content is equal."""
     return score_distinct(method, model, warm, cold) if method.by_content else method.score(model, warm, cold)
+
+
+def all_blocks(scores: Scores, n_queries: int) -> Iterator[np.ndarray]:
+    """The scores of all queries, in the blocks of fixed size in which they must be computed."""
+    for start in range(0, n_queries, BLOCK):
+        yield scores.block(start, min(start + BLOCK, n_queries))
 
 
 @dataclass(frozen=True)

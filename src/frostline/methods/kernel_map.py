@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve
 
-from frostline.api import Bilinear, Content, Method, Warm
+from frostline.api import Bilinear, Content, Warm
 from frostline.errors import FrostlineError
 from frostline.neighbours import cosine
+from frostline.ridge import RidgeMethod
 
 
 @dataclass(frozen=True)
-class KernelMap(Method):
+class KernelMap(RidgeMethod):
     """`K = ∏ (1 + k_f) − 1` over categories and numbers, plus `k_f` of each text; k_f is the cosine within field f.
 
     The product holds every interaction of fields (this genre in those years), which a linear map of the fields cannot
@@ -24,10 +25,6 @@ class KernelMap(Method):
     max_items: int = 20_000
 
     needs = ("content", "donor")
-
-    def __post_init__(self) -> None:
-        if self.alpha <= 0:
-            raise ValueError("alpha must be above 0")
 
     def fit(self, warm: Warm) -> dict[str, np.ndarray]:
         n_items = warm.content.matrix.shape[0]

@@ -14,17 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from frostline.api import Bilinear, Content, Warm
-from frostline.ridge import Ridge, RidgeMethod
+from frostline.ridge import DonorRidgeMethod, Ridge
 
 
 @dataclass(frozen=True)
-class LinMap(RidgeMethod):
+class LinMap(DonorRidgeMethod):
     """Ridge with penalty `alpha` on features as `content` makes them, neither scaled nor weighted."""
-
-    needs = ("content", "donor")
-
-    def fit(self, warm: Warm) -> dict[str, np.ndarray]:
-        return Ridge.fit(warm.content.matrix, warm.donor.right, self.alpha).to_arrays()
 
     def score(self, model: Mapping[str, np.ndarray], warm: Warm, cold: Content) -> Bilinear:
         return Bilinear(warm.donor.left, Ridge(**model).predict(cold.matrix))

@@ -7,17 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from frostline.api import Bilinear, Content, Warm
-from frostline.ridge import Ridge, RidgeMethod
+from frostline.ridge import DonorRidgeMethod, Ridge
 
 
 @dataclass(frozen=True)
-class MagnitudeScaling(RidgeMethod):
+class MagnitudeScaling(DonorRidgeMethod):
     """Regression shrinks what it is unsure of, and in a dot product a short vector is an unpopular item."""
-
-    needs = ("content", "donor")
-
-    def fit(self, warm: Warm) -> dict[str, np.ndarray]:
-        return Ridge.fit(warm.content.matrix, warm.donor.right, self.alpha).to_arrays()
 
     def score(self, model: dict, warm: Warm, cold: Content) -> Bilinear:
         vectors = Ridge(**model).predict(cold.matrix)
