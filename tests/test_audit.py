@@ -118,13 +118,9 @@ def run_system(seed, system):
     if method == "linmap":
         job(fit_method.run, knows, {"model": f"{folder}/model.npz"}, **of)
         knows = knows | {"model": f"{folder}/model.npz"}
+    cold = {f"cold_{fold}": at(seed, f"content/{fold}.npz") for fold in ("val", "test")}
+    job(score.run, knows | cold, {f"scores_{fold}": f"{folder}/{fold}/scores.npy" for fold in ("val", "test")}, **of)
     for fold in ("val", "test"):
-        job(
-            score.run,
-            knows | {"cold": at(seed, f"content/{fold}.npz")},
-            {"scores": f"{folder}/{fold}/scores.npy"},
-            **of,
-        )
         inputs = {name: at(seed, f"split/{name}.parquet") for name in ("items", "queries")}
         inputs |= {"labels": at(seed, f"split/{fold}.parquet"), "scores": f"{folder}/{fold}/scores.npy"}
         outputs = {name: f"{folder}/{fold}/{name}.parquet" for name in ("per_query", "per_item")}

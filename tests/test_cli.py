@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from frostline import artifacts, cli
+from frostline import artifacts, cli, imports
 from frostline.artifacts import SIDECAR, Job
 
 HEAVY = {"numpy", "pyarrow", "scipy", "pandas", "sklearn", "lightgbm", "implicit", "snakemake", "jinja2", "yaml"}
@@ -51,7 +51,7 @@ def lay_out(files, world):
     files.put("donor.npz", {"left": warm.donor.left, "right": warm.donor.right})
 
 
-SCORE = ["score", "--input", "queries=queries.parquet", "content=content.npz", "cold=cold.npz", "donor0=donor.npz"]
+SCORE = ["score", "--input", "queries=queries.parquet", "content=content.npz", "cold_test=cold.npz", "donor0=donor.npz"]
 KNN = json.dumps({"method": "knn", "points": [{"donor": 0, "options": {"k": 3}}], "seed": 1})
 
 
@@ -70,9 +70,9 @@ def test_score_runs_and_loads_no_more_than_it_needs(files, world):
     """Importing sklearn, pandas or lightgbm takes longer than most jobs."""
     lay_out(files, world)
     done = frostline(
-        *SCORE, "--output", "scores=out/scores.npy", "--params", KNN, "--code", "c0de", "--log", "score.log",
+        *SCORE, "--output", "scores_test=out/scores.npy", "--params", KNN, "--code", "c0de", "--log", "score.log",
         cwd=files.folder,
-        then=loaded("sklearn", "pandas", "lightgbm", "implicit", "snakemake", "jinja2", "numpy"),
+        then=loaded("sklearn", "pandas", "lightgbm", "implicit", "snakemake", "jinja2", "numpy", "numpy.f2py"),
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "") and done.stdout == "loaded: numpy\n"
     assert files.get("out/scores.npy").shape == (9, 7)
@@ -122,8 +122,8 @@ def test_C10_threads_are_pinned_whatever_the_machine_says(threads, files, world)
     lay_out(files, world)
     (files.folder / "own_threads.py").write_text(THREADS)
     done = frostline(
-        "score", "--input", "queries=queries.parquet", "cold=cold.npz", "--output", "scores=scores.npy", "--params",
-        json.dumps({"method": "own_threads:Threads", "points": [{"donor": 0, "options": {}}], "seed": 1}),
+        "score", "--input", "queries=queries.parquet", "cold_test=cold.npz", "--output", "scores_test=scores.npy",
+        "--params", json.dumps({"method": "own_threads:Threads", "points": [{"donor": 0, "options": {}}], "seed": 1}),
         "--threads", str(threads),
         cwd=files.folder, PYTHONPATH=str(files.folder), OPENBLAS_NUM_THREADS="7", OMP_NUM_THREADS="5",
     )  # fmt: skip
@@ -138,7 +138,7 @@ def test_C10_threads_are_pinned_whatever_the_machine_says(threads, files, world)
 def unguarded(monkeypatch):
     """The command in this process, without the hook that could not be taken off again."""
     monkeypatch.setattr(artifacts, "guard", lambda job: None)
-    monkeypatch.setattr(artifacts, "keep_pandas_out", lambda: None)
+    monkeypatch.setattr(imports, "keep_pandas_out", lambda: None)
     for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR"):
         monkeypatch.setenv(f"{library}_NUM_THREADS", "1")
 
@@ -147,7 +147,7 @@ def test_an_error_of_the_users_is_one_message_and_exit_code_1(files, world, monk
     lay_out(files, world)
     monkeypatch.chdir(files.folder)
     params = json.dumps({"method": "nearest", "points": [{"donor": 0, "options": {}}], "seed": 1})
-    assert cli.main([*SCORE, "--output", "scores=scores.npy", "--params", params, "--log", "score.log"]) == 1
+    assert cli.main([*SCORE, "--output", "scores_test=scores.npy", "--params", params, "--log", "score.log"]) == 1
     found, log = capsys.readouterr(), (files.folder / "score.log").read_text()
     assert found.out == "" and found.err.startswith("frostline: error: unknown method 'nearest': Allowed: ")
     assert found.err.count("\n") == 1 and log.startswith(found.err) and "Traceback" not in found.err + log
@@ -160,7 +160,7 @@ def test_an_input_that_frostline_did_not_write_is_one_message_and_exit_code_1(
     lay_out(files, world)
     (files.folder / f"donor.npz{SIDECAR}").unlink()
     monkeypatch.chdir(files.folder)
-    assert cli.main([*SCORE, "--output", "scores=scores.npy", "--params", KNN]) == 1
+    assert cli.main([*SCORE, "--output", "scores_test=scores.npy", "--params", KNN]) == 1
     assert capsys.readouterr().err.startswith("frostline: error: donor.npz: has no donor.npz.prov.json beside it")
 
 
@@ -168,7 +168,7 @@ def test_a_defect_keeps_its_traceback_in_the_log(files, world, monkeypatch, ungu
     lay_out(files, world)
     monkeypatch.chdir(files.folder)
     params = json.dumps({"method": "knn", "points": [{"donor": 0, "options": {"k": 0}}], "seed": 1})
-    assert cli.main([*SCORE, "--output", "scores=scores.npy", "--params", params, "--log", "score.log"]) == 1
+    assert cli.main([*SCORE, "--output", "scores_test=scores.npy", "--params", params, "--log", "score.log"]) == 1
     found, log = capsys.readouterr().err, (files.folder / "score.log").read_text()
     for text in (found, log):
         assert (

@@ -159,11 +159,19 @@ def test_a_method_that_opens_the_test_labels_fails_its_job(files):
     content = Content(csr_array(np.ones((2, 1), np.float32)), ("tags",), ("categories",), np.array([0, 1]))
     files.put("cold.npz", content.to_arrays())
     params = {"method": "planted:Peeking", "points": [{"donor": 0, "options": {}}], "seed": 1}
-    arguments = (
-        "-m frostline score --input queries=queries.parquet cold=cold.npz --output scores=scores.npy --log log.txt"
-    )
+    files_of_it = "--input queries=queries.parquet cold_test=cold.npz --output scores_test=scores.npy"
     done = subprocess.run(
-        [sys.executable, *arguments.split(), "--params", json.dumps(params)],
+        [
+            sys.executable,
+            "-m",
+            "frostline",
+            "score",
+            *files_of_it.split(),
+            "--log",
+            "log.txt",
+            "--params",
+            json.dumps(params),
+        ],
         cwd=files.folder,
         env=os.environ | {"PYTHONPATH": f"{files.folder}:{SOURCE.parent}"},
         capture_output=True,

@@ -104,7 +104,7 @@ def lay_out(files, warm, cold, users="u{:04}", items="i{:04}"):
         "train.parquet", pa.table(interactions | {"weight": warm.train.toarray()[row, column].astype(np.float64)})
     )
     files.put("content.npz", warm.content.to_arrays())
-    files.put("cold.npz", cold.to_arrays())
+    files.put("cold_test.npz", cold.to_arrays())
     files.put("donor0.npz", {"left": warm.donor.left, "right": warm.donor.right})
     return is_cold
 
@@ -118,8 +118,8 @@ def run(files, name, seed, **options):
     if method.is_fitted():
         files.run(fit_method.run, known, ["model.npz"], **params)
         known = [*known, "model.npz"]
-    files.run(score.run, [*known, "cold.npz"], ["scores.npy"], **params)
-    return np.array(files.get("scores.npy"))
+    files.run(score.run, [*known, "cold_test.npz"], ["scores_test.npy"], **params)
+    return np.array(files.get("scores_test.npy"))
 
 
 @pytest.mark.parametrize("name", registry.BUILT_IN["methods"])
@@ -131,7 +131,7 @@ def test_C10_a_file_holds_what_the_method_says_and_names_play_no_part(name, fold
     lay_out(renamed, warm, cold, "someone {:06}", "ä thing {:05}")
     found = run(files, name, 1)
     run(renamed, name, 1)
-    assert files.bytes("scores.npy") == renamed.bytes("scores.npy")
+    assert files.bytes("scores_test.npy") == renamed.bytes("scores_test.npy")
     method = registry.load("methods", name)()
     given = Warm(9, 1, **{need: getattr(warm, need) for need in method.needs})
     expected = method.score(method.fit(given), given, cold).block(0, 9)
@@ -199,7 +199,7 @@ def test_P1_a_method_of_ones_own_takes_one_file_and_gets_a_full_row(files, world
 def test_P1_a_method_that_gives_another_shape_is_told_so(files, world):
     lay_out(files, *world(5))
     with pytest.raises(
-        ArtifactError, match=r"stage 'score' gave 'scores' a block of shape \(10, 5\).* but its shape is \(9, 7\)"
+        ArtifactError, match=r"stage 'score' gave 'scores_test' a block of shape \(10, 5\).* but its shape is \(9, 7\)"
     ):
         run(files, "own_crooked:Crooked", 1)
 
@@ -208,8 +208,8 @@ def test_a_method_reads_only_what_it_declares(files, world):
     lay_out(files, *world(6))
     params = {"method": "knn", "points": [{"donor": 0, "options": {}}], "seed": 1}
     with pytest.raises(IsolationError, match="stage 'score' asked for input 'donor0', which was not declared"):
-        files.run(score.run, ["queries.parquet", "content.npz", "cold.npz"], ["scores.npy"], **params)
-    assert not (files.folder / "scores.npy").exists()
+        files.run(score.run, ["queries.parquet", "content.npz", "cold_test.npz"], ["scores_test.npy"], **params)
+    assert not (files.folder / "scores_test.npy").exists()
 
 
 def donate(files, donor, **options):

@@ -337,26 +337,6 @@ def _write_whole(path: str, data: bytes) -> None:
     os.replace(unfinished, path)
 
 
-def keep_pandas_out() -> None:
-    """Let pyarrow believe that pandas is not installed, in this process.
-
-    Otherwise its first conversion from or to numpy imports pandas, only to ask whether the array is one of its own; that
-    takes longer than most stages run. Code that imports pandas itself still can, but pyarrow will not convert for it.
-    """
-
-    class Absent:
-        @staticmethod
-        def find_spec(name, path=None, target=None):
-            if name == "pandas":
-                raise ImportError(name)
-
-    import pyarrow as pa
-
-    sys.meta_path.insert(0, Absent)
-    pa.array([0])
-    sys.meta_path.remove(Absent)
-
-
 def expand_family(name: str, pattern: str, axes: Mapping[str, list[str]]) -> dict[str, str]:
     """Declare `name[a,b,…]` for every combination of the axes that occur in `pattern`.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -59,6 +59,7 @@ def draw_means(results: Sequence[SeedResult], seed: int, draws: int = DRAWS) -> 
     -------
     ndarray of float64, shape (draws, n_columns)
     """
+    results, column = _distinct(results)
     n_users = 1 + max(int(result.user.max()) for result in results)
     n_items = 1 + max(int(result.item.max()) for result in results)
     n_columns = results[0].values.shape[1]
@@ -68,18 +69,17 @@ def draw_means(results: Sequence[SeedResult], seed: int, draws: int = DRAWS) -> 
     item_weight = _weights(rng, (draws, n_items))
     total = np.zeros((draws, n_columns))
     step = max(1, _CELLS // n_users)
-    prepared = [_prepare(result) for result in results]
+    prepared = [_prepare(result, n_users, n_items) for result in results]
     for start in range(0, draws, step):
         rows = slice(start, min(start + step, draws))
         user_weight = _weights(rng, (rows.stop - start, n_users))
-        for number, (result, (filled, masks, mask_of, mean)) in enumerate(zip(results, prepared, strict=True)):
-            weight = user_weight[:, result.user]
-            by_user = _ratio(weight @ filled, (weight @ masks)[:, mask_of], mean)
-            weight = item_weight[rows, result.item]
-            by_item = _ratio(weight @ result.shares, (weight @ result.relevance)[:, None], mean)
-            level = result.shares.sum(axis=0) / result.relevance.sum()
-            total[rows] += times_drawn[rows, number, None] * (by_user + by_item - level)
-    return total / len(results)
+        for number, (by_user, by_item, mask_of, mean) in enumerate(prepared):
+            part, whole = np.split(user_weight @ by_user, [n_columns], axis=1)
+            moved = _ratio(part, whole[:, mask_of], mean)
+            part, whole = np.split(item_weight[rows] @ by_item, [n_columns], axis=1)
+            moved += _ratio(part, whole, mean) - by_item[:, :-1].sum(axis=0) / by_item[:, -1].sum()
+            total[rows] += times_drawn[rows, number, None] * moved
+    return (total / len(results))[:, column]
 
 
 def interval(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -98,13 +98,43 @@ def _weights(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
     return _POISSON[rng.integers(1 << 16, size=shape, dtype=np.uint16)]
 
 
-def _prepare(result: SeedResult) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Values with zero for NaN; the few patterns of what is defined, and each column's; means."""
+def _distinct(results: Sequence[SeedResult]) -> tuple[list[SeedResult], list[int]]:
+    """The results with equal columns once, and where each column now is.
+
+    Equal columns of a matrix product may differ in the last bit, and a difference of equal systems must be zero.
+    """
+    first: dict[bytes, int] = {}
+    column = [
+        first.setdefault(b"".join(r.values[:, c].tobytes() + r.shares[:, c].tobytes() for r in results), len(first))
+        for c in range(results[0].values.shape[1])
+    ]
+    kept = [column.index(position) for position in range(len(first))]
+    return [replace(r, values=r.values[:, kept], shares=r.shares[:, kept]) for r in results], column
+
+
+def _prepare(result: SeedResult, n_users: int, n_items: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """What weights of all users and of all items are multiplied by, and how the products are read.
+
+    Returns
+    -------
+    by_user : ndarray of float64, shape (n_users, n_columns + n_masks)
+        Values with zero for NaN, then the few patterns of what is defined.
+    by_item : ndarray of float64, shape (n_items, n_columns + 1)
+        Shares, then relevance.
+    mask_of : ndarray of int, shape (n_columns,)
+        Each column's pattern.
+    mean : ndarray of float64, shape (n_columns,)
+    """
     defined = ~np.isnan(result.values)
     masks, mask_of = np.unique(np.packbits(defined, axis=0), axis=1, return_index=True, return_inverse=True)[1:]
-    filled = np.where(defined, result.values, 0.0)
-    mean = filled.sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
-    return filled, defined[:, masks].astype(np.float64), mask_of, mean
+    n_columns = defined.shape[1]
+    by_user = np.zeros((n_users, n_columns + len(masks)))
+    by_user[result.user, :n_columns] = np.where(defined, result.values, 0.0)
+    by_user[result.user, n_columns:] = defined[:, masks]
+    by_item = np.zeros((n_items, n_columns + 1))
+    by_item[result.item] = np.column_stack([result.shares, result.relevance])
+    mean = by_user[:, :n_columns].sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
+    return by_user, by_item, mask_of, mean
 
 
 def _ratio(part: np.ndarray, whole: np.ndarray, fallback: np.ndarray) -> np.ndarray:

@@ -100,12 +100,14 @@ def _run_stage(arguments: argparse.Namespace) -> int:
 def _guarded(job) -> None:
     from importlib import import_module
 
-    from frostline.artifacts import guard, keep_pandas_out
+    from frostline.artifacts import guard
+    from frostline.imports import keep_pandas_out, without_numpy_tools
     from frostline.registry import load
 
     if job.stage != "ingest":  # an adapter may well hand over what it read by pandas
         keep_pandas_out()
-    stage = import_module(f"frostline.{job.stage}")
+    with without_numpy_tools():
+        stage = import_module(f"frostline.{job.stage}")
     # Before the guard, because a component of the user's own is found by looking through folders.
     for group in ("adapters", "donors", "methods"):
         if (component := job.params.get(group.removesuffix("s"))) is not None:

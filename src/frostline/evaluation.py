@@ -78,12 +78,12 @@ def evaluate_scores(
     divisor = np.stack([n_parts_auc if metric.name == "auc" else n_parts for metric in metrics], axis=1)
 
     sums = np.zeros((3, n_queries, len(metrics)))
-    shares = np.zeros((n_candidates, len(metrics) + 1))
+    shares = np.zeros((len(metrics) + 1, n_candidates))
     for start, pairs in blocks(n_queries, query):
         block = np.asarray(scores[start : start + BLOCK])
         for number, columns in enumerate(parts):
             own = pairs[part_of[column[pairs]] == number]
-            view = block if len(parts) == 1 else np.ascontiguousarray(block[:, columns])
+            view = block if len(parts) == 1 else block.take(columns, axis=1)
             ranks = _named_columns(view, query[own] - start, position[column[own]], ties, start, columns)
             rows = slice(start, start + len(block))
             expected = np.nan_to_num(evaluate(ranks, metrics))
@@ -91,13 +91,15 @@ def evaluate_scores(
             extremes = [np.nan_to_num(evaluate(case, metrics)) for case in (ranks.best(), ranks.worst()) if is_tied]
             sums[:, rows] += [expected, *(extremes or [expected, expected])]
             of = start + ranks.query
-            added = np.nan_to_num(contributions(ranks, metrics)) / np.maximum(divisor[of], 1)
+            item = ranks.item.astype(np.intp)
+            added = np.nan_to_num(contributions(ranks, metrics).T, copy=False)
+            for share, values, count in zip(shares[:-1], added, np.maximum(divisor.T, 1), strict=True):
+                share[columns] += np.bincount(item, values / count[of], len(columns))
             relevance = 1 / (n_parts[of] * ranks.n_relevant[ranks.query])
-            for number_of_column, values in enumerate([*added.T, relevance]):
-                shares[columns, number_of_column] += np.bincount(ranks.item, values, minlength=len(columns))
+            shares[-1, columns] += np.bincount(item, relevance, len(columns))
     with np.errstate(invalid="ignore"):
         values, best, worst = sums / divisor
-    return Evaluation(values, best, worst, shares, np.bincount(query, minlength=n_queries))
+    return Evaluation(values, best, worst, shares.T, np.bincount(query, minlength=n_queries))
 
 
 def _named_columns(view, row, column, ties, start, columns):

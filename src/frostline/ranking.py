@@ -277,32 +277,42 @@ def _blocks(scores, relevant, out):
 
 def _count(block, row, column, by_column):
     """For each cell how many of its row score higher, how many the same, and how many of these stand left of it."""
-    x, n = block[row, column], block.shape[1]
+    n = block.shape[1]
     counts = np.zeros((3, len(row)), np.int64)
     # A row is compared with each of its relevant cells while that is cheaper than sorting it, which takes about 6 n ns;
     # a comparison takes 5000 + n / 4.
     few = np.bincount(row, minlength=1)[row] * (5000 + n / 4) < 6 * n
     for i in np.flatnonzero(few):
-        line = block[row[i]]
-        counts[:2, i] = np.count_nonzero(line > x[i]), np.count_nonzero(line == x[i])
+        line, x = block[row[i]], block[row[i], column[i]]
+        left = np.count_nonzero(line[: column[i]] == x) if by_column else 0
+        counts[:, i] = np.count_nonzero(line > x), np.count_nonzero(line == x), left
     many = np.flatnonzero(~few)
     new = np.diff(row[many], prepend=-1) > 0
+    own = np.cumsum(new) - 1
     lines = block[row[many][new]]
-    lines.sort(axis=1)
-    cells, start, x = lines.ravel(), (np.cumsum(new) - 1) * n, x[many]
-    upto = _search(cells, start, n, x, np.less_equal)
-    under = upto - 1
-    ties = np.flatnonzero(cells[start + np.maximum(upto - 2, 0)] == x)  # few as a rule: only these are searched again
-    under[ties] = _search(cells, start[ties], n, x[ties], np.less)
-    counts[:2, many] = n - upto, upto - under
     if by_column:
-        tied = np.flatnonzero(counts[1] > 1)
-        for part in np.array_split(tied, max(1, len(tied) * n // _BLOCK_CELLS)):
-            left = np.arange(n) < column[part, None]
-            counts[2, part] = np.count_nonzero(
-                (block[row[part]] == block[row[part], column[part], None]) & left, axis=1
-            )
+        lines = _keys(lines)
+    x = lines[own, column[many]]
+    floor, ceiling = (x >> 32 << 32, x | 0xFFFFFFFF) if by_column else (x, x)
+    lines.sort(axis=1)
+    cells, start = lines.ravel(), own * n
+    upto = _search(cells, start, n, ceiling, np.less_equal)
+    if by_column:
+        counts[2, many] = upto - _search(cells, start, n, x, np.less_equal)
+    under = upto - 1
+    ties = np.flatnonzero(
+        cells[start + np.maximum(upto - 2, 0)] >= floor
+    )  # few as a rule: only these are searched again
+    under[ties] = _search(cells, start[ties], n, floor[ties], np.less)
+    counts[:2, many] = n - upto, upto - under
     return counts
+
+
+def _keys(lines):
+    """Integers that order like the scores and, where these tie, the first column highest: score in the upper half."""
+    # Eight bytes of a score leave no room for the column, so these are numbered.
+    level = _ordered(lines) if lines.dtype == np.float32 else np.unique(lines, return_inverse=True)[1]
+    return (level.reshape(lines.shape).astype(np.int64) << 32) + np.arange(lines.shape[1])[::-1]
 
 
 def _search(cells, start, n, x, below):
@@ -388,7 +398,12 @@ def _pool(scores, query, item, excluded):
 
 
 def _bins(scores):
-    """The top 22 bits of each score's float32, as a number that grows with the score; -0.0 is 0.0."""
+    """The top 22 bits of each score's float32, as a number that grows with the score."""
     with np.errstate(over="ignore"):
-        bits = (scores.astype(np.float32) + np.float32(0)).view(np.int32)
-    return ((bits ^ ((bits >> 31) & 0x7FFFFFFF)) >> 10) + _BINS // 2
+        return (_ordered(scores.astype(np.float32)) >> 10) + _BINS // 2
+
+
+def _ordered(scores):
+    """Each float32 as an int32 that grows with it; -0.0 is 0.0."""
+    bits = (scores + np.float32(0)).view(np.int32)
+    return bits ^ ((bits >> 31) & 0x7FFFFFFF)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy.linalg import solve
 from scipy.sparse import csr_array
 
 from frostline.api import Method, Warm
@@ -47,6 +46,8 @@ class Ridge:
         alpha : float
             Above 0.
         """
+        from scipy.linalg import solve  # half of the import time, and jobs that only predict do without
+
         features, targets = features.astype(np.float64), np.asarray(targets, dtype=np.float64)
         n = features.shape[0]
         mean, level = features.mean(axis=0), targets.mean(axis=0)

@@ -30,7 +30,7 @@ class Gathered:
     column: np.ndarray
 
     def block(self, start: int, stop: int) -> np.ndarray:
-        return self.distinct.block(start, stop)[:, self.column]
+        return self.distinct.block(start, stop).take(self.column, axis=1)
 
 
 def score_distinct(method, model, warm, cold: Content) -> Scores:

@@ -1,5 +1,6 @@
 # Config and the helpers that all rule files use. Every rule calls `frostline <stage>` with the files that it declares.
 
+import re
 from shlex import quote
 
 from snakemake.exceptions import WorkflowError
@@ -52,6 +53,21 @@ def system_of(wildcards):
     return EXPERIMENTS[wildcards.experiment].systems[wildcards.system]
 
 
+def experiment_with(tuned):
+    """Pattern of {experiment} where a system follows that has a grid, or that has none."""
+    patterns = []
+    for name, experiment in EXPERIMENTS.items():
+        systems = [
+            re.escape(system.name)
+            for system in experiment.systems.values()
+            if system.is_tuned == tuned
+        ]
+        patterns.append(
+            rf"{re.escape(name)}(?=/seed-\d+/systems/({'|'.join(systems)})/)"
+        )
+    return "|".join(patterns)
+
+
 def files(wildcards, input, output):
     """The declared files as arguments; a name that Snakemake reserves carries a trailing underscore."""
 
@@ -92,13 +108,11 @@ def learned_from(wildcards):
 
 
 def score_inputs(wildcards):
-    """What a system's method learns from, its model if it has one, and the fold's cold content. No labels."""
-    named = learned_from(wildcards) | {
-        "cold": f"{SEED}/content/{{fold}}.npz".format(**wildcards)
-    }
+    """What a system's method learns from, and its model if it has one. No labels."""
+    named = learned_from(wildcards)
     if plan.is_fitted(system_of(wildcards)):
         named["model"] = f"{SYSTEM}/model.npz".format(**wildcards)
-    return named | tuned_input(wildcards)
+    return named
 
 
 def tuned_input(wildcards):

@@ -1,19 +1,25 @@
-# model, what the method needs, the fold's cold content → seed-<s>/systems/<system>/<fold>/scores.npy. No labels.
+# model, what the method needs, cold content → seed-<s>/systems/<system>/<fold>/scores.npy. No labels.
+
+
+def scores(fold):
+    path = f"{SYSTEM}/{fold}/scores.npy"
+    return path if KEEP_SCORES else temp(path)
 
 
 rule score:
     input:
         unpack(score_inputs),
+        cold_val=f"{SEED}/content/val.npz",
+        cold_test=f"{SEED}/content/test.npz",
     output:
-        scores=(
-            f"{SYSTEM}/{{fold}}/scores.npy"
-            if KEEP_SCORES
-            else temp(f"{SYSTEM}/{{fold}}/scores.npy")
-        ),
+        scores_val=scores("val"),
+        scores_test=scores("test"),
     log:
-        f"{LOGS}/seed-{{seed}}/{{system}}/score-{{fold}}.log",
+        f"{LOGS}/seed-{{seed}}/{{system}}/score.log",
     benchmark:
-        f"{LOGS}/seed-{{seed}}/{{system}}/score-{{fold}}.benchmark.tsv"
+        f"{LOGS}/seed-{{seed}}/{{system}}/score.benchmark.tsv"
+    wildcard_constraints:
+        experiment=experiment_with(tuned=False),
     threads: 1
     params:
         files=files,
@@ -23,6 +29,18 @@ rule score:
         ),
         threads=1,
     message:
-        "{wildcards.experiment}, seed {wildcards.seed}: {wildcards.system} scores the {wildcards.fold} items"
+        "{wildcards.experiment}, seed {wildcards.seed}: {wildcards.system} scores the cold items"
     shell:
         f"frostline score {COMMAND}"
+
+
+# The val scores of a tuned system are the nested ones of `tune`.
+use rule score as score_tuned with:
+    input:
+        unpack(score_inputs),
+        cold_test=f"{SEED}/content/test.npz",
+        tuned=f"{SYSTEM}/tuned.json",
+    output:
+        scores_test=scores("test"),
+    wildcard_constraints:
+        experiment=experiment_with(tuned=True),
