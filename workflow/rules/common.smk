@@ -68,6 +68,12 @@ def experiment_with(tuned):
     return "|".join(patterns)
 
 
+def scores_of(fold):
+    """Where a system's scores of a fold are: large, and as a rule of no use once they are evaluated."""
+    path = f"{SYSTEM}/{fold}/scores.npy"
+    return path if KEEP_SCORES else temp(path)
+
+
 def files(wildcards, input, output):
     """The declared files as arguments; a name that Snakemake reserves carries a trailing underscore."""
 

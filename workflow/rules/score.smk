@@ -1,19 +1,14 @@
 # model, what the method needs, cold content → seed-<s>/systems/<system>/<fold>/scores.npy. No labels.
 
 
-def scores(fold):
-    path = f"{SYSTEM}/{fold}/scores.npy"
-    return path if KEEP_SCORES else temp(path)
-
-
 rule score:
     input:
         unpack(score_inputs),
         cold_val=f"{SEED}/content/val.npz",
         cold_test=f"{SEED}/content/test.npz",
     output:
-        scores_val=scores("val"),
-        scores_test=scores("test"),
+        scores_val=scores_of("val"),
+        scores_test=scores_of("test"),
     log:
         f"{LOGS}/seed-{{seed}}/{{system}}/score.log",
     benchmark:
@@ -41,6 +36,6 @@ use rule score as score_tuned with:
         cold_test=f"{SEED}/content/test.npz",
         tuned=f"{SYSTEM}/tuned.json",
     output:
-        scores_test=scores("test"),
+        scores_test=scores_of("test"),
     wildcard_constraints:
         experiment=experiment_with(tuned=True),
