@@ -134,7 +134,13 @@ WRONG = [
     ("experimnts", {}, "config", "unknown key 'experimnts'", "'experiments'? Allowed: experiments, keep_scores"),
     ("/sedes", [1], ".", "unknown key 'sedes'", "'seeds'? Allowed: baseline, content, data, donors, methods, metrics"),
     ("/data/user", 5, ".data", "unknown key 'user'", "'users'? Allowed: interactions, items, seed, users"),
-    ("/split/tset", 0.1, ".split", "unknown key 'tset'", "'test'? Allowed: kind, min_interactions, popularity_buckets"),
+    (
+        "/split/tset",
+        0.1,
+        ".split",
+        "unknown key 'tset'",
+        "'test'? Allowed: kind, meta_users, min_interactions, popularity_buckets",
+    ),
     ("/metrics/tie", "x", ".metrics", "unknown key 'tie'", "'ties'? Allowed: k, primary, ties"),
     ("/donors/als/factor", 8, ".donors.als", "unknown key 'factor'", "'factors'? Allowed: alpha, factors, iterations"),
     ("/methods/linmap/alhpa", 1, ".methods.linmap", "unknown key 'alhpa'", "'alpha'? Allowed: alpha"),
@@ -409,7 +415,7 @@ def test_lists_make_a_grid_of_method_and_donor():
     points = demo.systems["als+linmap"].points
     assert [(point["donor"], point["options"]["alpha"]) for point in points] == [(0, 1), (0, 10), (1, 1), (1, 10)]
     assert [point["factors"] for point in demo.donors["als"].points] == [4, 8]
-    assert demo.systems["als+linmap"].is_tuned and not demo.systems["content_profile"].is_tuned
+    assert demo.systems["als+linmap"].learning == "tuned" and demo.systems["content_profile"].learning == "free"
 
 
 def test_yaml_takes_1e_3_for_text_and_it_is_a_number_all_the_same():

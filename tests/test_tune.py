@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frostline.errors import FrostlineError
-from frostline.ranking import Metric
-from frostline.tune import best_point, fold_figure, nested_choice
+from frostline.ranking import Metric, evaluate, rank_relevant
+from frostline.tuning import best_point, fold_figure, nested_choice
 
 
 def test_nested_choice_by_hand():
@@ -38,6 +38,21 @@ def test_fold_figure_is_among_the_folds_candidates():
     in_part = np.array([False, True, True, True])
     assert fold_figure(scores, query, column, in_part, Metric("recall", 1), "expected") == 0.5
     assert fold_figure(scores, query, column, ~in_part | in_part, Metric("recall", 1), "expected") == 0.0
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_fold_figure_is_the_metric_of_the_folds_columns_alone(seed):
+    """Whatever part of the columns a fold is, first, last or scattered: the same as of a matrix that holds only them."""
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(0, 4, (6, 9)).astype(np.float32)
+    relevant = rng.random((6, 9)) < 0.4
+    in_part = rng.permutation(9) < rng.integers(2, 9)
+    relevant[0, in_part.argmax()] = True
+    query, column = relevant.nonzero()
+    only = relevant[:, in_part]
+    found = fold_figure(scores, query, column, in_part, Metric("ndcg", 3), "expected")
+    values = evaluate(rank_relevant(scores[:, in_part], *only.nonzero()), [Metric("ndcg", 3)])
+    assert found == pytest.approx(values[only.any(axis=1)].mean(), abs=1e-12)
 
 
 def test_a_fold_without_relevant_items_is_a_clear_error():

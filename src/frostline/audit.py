@@ -14,8 +14,10 @@ from frostline.bootstrap import SeedResult, draw_means, interval
 from frostline.folds import TEST, VAL, WARM
 from frostline.results import Results, read_results, rounded
 
-FREE_OF_LABELS = ("content", "fit_donor", "grid", "fit_method", "score")
-"""Stages that must not descend from a label file, but for val labels by way of the stage `tune`."""
+FREE_OF_LABELS = ("content", "fit_donor", "grid", "fit_method", "score", "score_meta")
+"""Stages that must not descend from a label file, but for val labels by way of the stages `LEARNING`."""
+
+LEARNING = ("tune", "fit_meta")
 
 
 def run(job: Job) -> None:
@@ -111,11 +113,11 @@ def lineage_checks(job: Job) -> tuple[list[dict], list[dict]]:
     checks = [
         _check(
             "no label file is an ancestor of content, donors, models or scores (C2)",
-            _descents(ancestors, FREE_OF_LABELS, tests | vals, beyond=("tune",)),
+            _descents(ancestors, FREE_OF_LABELS, tests | vals, beyond=LEARNING),
         ),
         _check(
             "no test label is an ancestor of a choice, or of anything before evaluation (C5)",
-            _descents(ancestors, (*FREE_OF_LABELS, "tune", "select"), tests),
+            _descents(ancestors, (*FREE_OF_LABELS, *LEARNING, "select"), tests),
         ),
         _check("every file is what its provenance says", changed),
         _check("all results descend from the same versions of their inputs", stale),

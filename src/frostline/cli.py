@@ -23,6 +23,8 @@ STAGES = {
     "tune": "choose a point of the grid by val-cold labels",
     "fit_method": "let a transfer method learn from warm items",
     "score": "score the cold items of a fold",
+    "fit_meta": "let a meta-method learn from val-cold labels how to combine scores",
+    "score_meta": "score the test-cold items by a meta-method",
     "evaluate": "compare scores with held-out labels",
     "select": "choose a system by its val-cold figures",
     "aggregate": "tables over seeds",

@@ -20,6 +20,7 @@ from typing import Any, Literal
 from frostline import registry
 from frostline.dataset import KINDS, DataFile
 from frostline.errors import ConfigError, suggest
+from frostline.meta import MetaMethod
 from frostline.ranking import metrics_at
 
 CONTROLS = ("random", "constant")
@@ -41,6 +42,7 @@ class Split:
     popularity_buckets: int = 5
     min_interactions: int = 5
     val_folds: int = 5
+    meta_users: Literal["shared", "disjoint", "crossfit"] = "crossfit"
 
     def __post_init__(self) -> None:
         if not (0 < self.test < 1 and 0 < self.val < 1 and self.test + self.val < 1):
@@ -94,12 +96,13 @@ class Component:
 
 @dataclass(frozen=True)
 class System:
-    """One row of the tables."""
+    """One row of the tables. A meta-method's has no donor of its own; `signals` names the systems that it combines."""
 
     name: str
     kind: Literal["system", "baseline", "control", "oracle"]
     method: Component | None
     donor: Component | None
+    signals: tuple[str, ...] = ()
 
     @property
     def points(self) -> list[dict[str, Any]]:
@@ -108,8 +111,11 @@ class System:
         return [{"donor": donor, "options": options} for donor in donors for options in self.method.points]
 
     @property
-    def is_tuned(self) -> bool:
-        return self.method is not None and len(self.points) > 1
+    def learning(self) -> Literal["free", "tuned", "meta"]:
+        """What its scores owe to val labels: nothing, the point of its grid, or a meta-model as well."""
+        if self.signals:
+            return "meta"
+        return "tuned" if self.method is not None and len(self.points) > 1 else "free"
 
 
 @dataclass(frozen=True)
@@ -278,11 +284,14 @@ def _systems(donors: dict[str, Component], methods: dict[str, Component], data: 
                 "has. Give it another label"
             )
     methods = _components("methods", mandatory, where) | methods
+    methods = _with_signals(methods, where)
     kinds = {options["as"] for options in data.content.values()}
     systems: list[System] = []
     for method in methods.values():
         kind = "control" if method.name in CONTROLS else "baseline" if method.name in BASELINES else "system"
         method_class = registry.load("methods", method.name)
+        if issubclass(method_class, MetaMethod):
+            continue
         if method_class.content_kind and method_class.content_kind not in kinds:
             raise ConfigError(
                 f"{where}.content: {method.label} needs a field of kind '{method_class.content_kind}'. Add one to 'content'"
@@ -295,9 +304,47 @@ def _systems(donors: dict[str, Component], methods: dict[str, Component], data: 
                 f"{where}.methods.{method.label}: transfers a donor's scores, but 'donors' is empty. Add one"
             )
         systems.extend(System(f"{donor.label}+{method.label}", kind, method, donor) for donor in donors.values())
+    combined = [system for system in systems if system.kind != "control"]
+    for method in methods.values():
+        systems.extend(_meta_systems(method, combined, donors))
     if registry.load("adapters", data.adapter).has_truth:
         systems.append(System(ORACLE, "oracle", None, None))
     return {system.name: system for system in systems}
+
+
+def _with_signals(methods: dict[str, Component], where: str) -> dict[str, Component]:
+    """The methods, and with their defaults those that a meta-method combines and the config does not name."""
+    named = {method.name for method in methods.values()}
+    wanted = {
+        name: {}
+        for method in methods.values()
+        for name in getattr(registry.load("methods", method.name), "combines", None) or ()
+        if name not in named
+    }
+    return methods | _components("methods", wanted, where)
+
+
+def _meta_systems(method: Component, systems: list[System], donors: dict[str, Component]) -> list[System]:
+    """The rows of a meta-method: one, or one a donor where it combines methods that transfer a donor's scores."""
+    method_class = registry.load("methods", method.name)
+    if not issubclass(method_class, MetaMethod):
+        return []
+    if method_class.combines is None:
+        return [System(method.label, "system", method, None, tuple(system.name for system in systems))]
+    first = {(s.method.name, s.donor and s.donor.label): s for s in reversed(systems)}
+    free = {name: first[name, None].name for name in method_class.combines if (name, None) in first}
+    if len(free) == len(method_class.combines):
+        return [System(method.label, "system", method, None, tuple(free.values()))]
+    return [
+        System(
+            f"{donor}+{method.label}",
+            "system",
+            method,
+            None,
+            tuple(free.get(name) or first[name, donor].name for name in method_class.combines),
+        )
+        for donor in donors
+    ]
 
 
 def _located(group: str, name: Any, where: str) -> type:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from frostline.artifacts import Job
 from frostline.errors import FrostlineError
 from frostline.evaluation import BLOCK, Evaluation, Grid, blocks, evaluate_scores, exact_mean
-from frostline.folds import item_folds
+from frostline.folds import item_folds, meta_half
 from frostline.ranking import Metric, NonFiniteScore, PooledAUC, metrics_at, pooled_auc
 
 EXACT_CELLS = 1 << 28
@@ -28,6 +28,9 @@ def run(job: Job) -> None:
     ids = pa.array(np.array(items["item_id"].to_pylist(), dtype=object)[candidates], pa.string())
     labels = job.read_table("labels", columns=["query", "item"])
     query, column = labels["query"].to_numpy(), np.searchsorted(candidates, labels["item"].to_numpy())
+    if "meta_users" in params:
+        counts = ~meta_half(len(queries), params["seed"])[query]
+        query, column = query[counts], column[counts]
 
     scores = _oracle(job, queries, ids) if "truth" in job.inputs else job.read_array("scores")
     if scores.shape != (len(queries), len(candidates)):

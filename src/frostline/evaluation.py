@@ -77,13 +77,14 @@ def evaluate_scores(
     )
     divisor = np.stack([n_parts_auc if metric.name == "auc" else n_parts for metric in metrics], axis=1)
 
+    is_whole = len(parts) == 1 and np.array_equal(parts[0], np.arange(n_candidates))
     sums = np.zeros((3, n_queries, len(metrics)))
     shares = np.zeros((len(metrics) + 1, n_candidates))
     for start, pairs in blocks(n_queries, query):
         block = np.asarray(scores[start : start + BLOCK])
         for number, columns in enumerate(parts):
             own = pairs[part_of[column[pairs]] == number]
-            view = block if len(parts) == 1 else block.take(columns, axis=1)
+            view = block if is_whole else block.take(columns, axis=1)
             ranks = _named_columns(view, query[own] - start, position[column[own]], ties, start, columns)
             rows = slice(start, start + len(block))
             expected = np.nan_to_num(evaluate(ranks, metrics))

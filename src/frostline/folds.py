@@ -1,4 +1,4 @@
-"""Names of the folds, and the item folds within val-cold by which everything on val is judged."""
+"""Names of the folds, the item folds within val-cold by which everything on val is judged, and the halves of the users."""
 
 from __future__ import annotations
 
@@ -20,3 +20,8 @@ def item_folds(n_items: int, n_folds: int, seed: int) -> np.ndarray:
     ndarray of int64, shape (n_items,)
     """
     return generator(seed, "val-folds").permutation(np.arange(n_items) % n_folds)
+
+
+def meta_half(n_queries: int, seed: int) -> np.ndarray:
+    """A random half of the queries, as a mask: the users whose labels train a meta-model (see `frostline.meta`)."""
+    return generator(seed, "meta-users").permutation(np.arange(n_queries) % 2 == 0)

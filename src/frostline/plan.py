@@ -11,6 +11,7 @@ from frostline import codeversion, registry
 from frostline.config import FOLDS, Component, Experiment, System
 from frostline.dataset import DataFile
 from frostline.errors import ConfigError
+from frostline.meta import DISJOINT
 
 
 def spec(stage: str, experiment: Experiment, **of: str) -> str:
@@ -110,8 +111,19 @@ def _tune(experiment: Experiment, of: dict) -> dict:
     return {"system": system.name, "points": points, **common}
 
 
+def _fit_meta(experiment: Experiment, of: dict) -> dict:
+    return _score_meta(experiment, of) | _tune(experiment, of)
+
+
+def _score_meta(experiment: Experiment, of: dict) -> dict:
+    signals = experiment.systems[of["system"]].signals
+    return _method(experiment, of) | {"signals": signals, "meta_users": experiment.split.meta_users}
+
+
 def _evaluate(experiment: Experiment, of: dict) -> dict:
     params = {"k": experiment.metrics.k, "ties": experiment.metrics.ties, "fold": of["fold"], "system": of["system"]}
+    if experiment.split.meta_users == DISJOINT:
+        params["meta_users"] = DISJOINT
     return params | ({"val_folds": experiment.split.val_folds} if of["fold"] == "val" else {})
 
 
@@ -128,7 +140,7 @@ def _aggregate(experiment: Experiment, of: dict) -> dict:
         "k": experiment.metrics.k,
         "primary": experiment.metrics.primary,
         "baseline": experiment.baseline,
-        "tuned": [system.name for system in experiment.systems.values() if system.is_tuned],
+        "tuned": [system.name for system in experiment.systems.values() if system.learning != "free"],
     }
 
 
@@ -166,6 +178,8 @@ _SPECS = {
     "grid": _method,
     "tune": _tune,
     "fit_method": _method,
+    "fit_meta": _fit_meta,
+    "score_meta": _score_meta,
     "score": _method,
     "evaluate": _evaluate,
     "select": _select,

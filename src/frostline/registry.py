@@ -41,6 +41,12 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "magnitude_scaling": "frostline.methods.magnitude_scaling:MagnitudeScaling",
         "linmap": "frostline.methods.linmap:LinMap",
         "kernel_map": "frostline.methods.kernel_map:KernelMap",
+        "neighbour_max": "frostline.methods.neighbour_max:NeighbourMax",
+        "logreg_calib": "frostline.methods.logreg_calib:LogregCalib",
+        "stacking": "frostline.methods.stacking:Stacking",
+        "stacking_plus": "frostline.methods.stacking_plus:StackingPlus",
+        "stacking_full": "frostline.methods.stacking_full:StackingFull",
+        "lambdarank": "frostline.methods.lambdarank:LambdaRank",
     },
 }
 """`group → name → module:Class`. The entry-point group of another package is `frostline.<group>`."""

@@ -103,19 +103,30 @@ def test_magnitude_scaling_pulls_norms_halfway_to_the_mean(case):
     np.testing.assert_allclose(scored("magnitude_scaling", warm, cold, alpha=3.0), expected, rtol=1e-3, atol=1e-4)
 
 
-def test_kernel_map_is_kernel_ridge_around_the_mean(case):
+@pytest.mark.parametrize("p", [0, 0.25, 1])
+def test_kernel_map_is_kernel_ridge_around_the_mean_popularity_apart(case, p):
     warm, cold, dense = case
-    model = KernelRidge(alpha=0.7, kernel="precomputed")
-    model.fit(product_kernel(warm.content, warm.content), (dense["scores"] - dense["scores"].mean(axis=1)[:, None]).T)
-    expected = model.predict(product_kernel(cold, warm.content)).T + dense["scores"].mean(axis=1)[:, None]
-    np.testing.assert_allclose(scored("kernel_map", warm, cold, alpha=0.7), expected, rtol=1e-3, atol=1e-3)
+    size = np.log(warm.train.toarray().astype(np.float64).sum(axis=0) + 5)
+    kernels = product_kernel(warm.content, warm.content), product_kernel(cold, warm.content)
+
+    def predicted(targets):
+        model = KernelRidge(alpha=0.7, kernel="precomputed").fit(kernels[0], targets - targets.mean(axis=0))
+        return model.predict(kernels[1]) + targets.mean(axis=0)
+
+    expected = predicted((dense["scores"] / np.exp(p * size)).T).T * np.exp(p * predicted(size[:, None])[:, 0])
+    found = scored("kernel_map", warm, cold, alpha=0.7, popularity=p)
+    np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-3)
 
 
 def test_product_kernel_is_written_out(case):
     _, cold, _ = case
     expected, texts = 1.0, 0.0
     for f, kind in enumerate(cold.kinds):
-        similarity = cosine_similarity(cold.matrix[:, cold.starts[f] : cold.starts[f + 1]].toarray())
+        columns = cold.matrix[:, cold.starts[f] : cold.starts[f + 1]].toarray()
+        similarity = cosine_similarity(columns)
+        if kind == "categories":
+            sets = [set(np.flatnonzero(row)) for row in columns]
+            similarity = np.array([[len(a & b) / max(1, len(a | b)) for b in sets] for a in sets])
         if kind == "text":
             texts = texts + similarity
         else:

@@ -53,14 +53,14 @@ def system_of(wildcards):
     return EXPERIMENTS[wildcards.experiment].systems[wildcards.system]
 
 
-def experiment_with(tuned):
-    """Pattern of {experiment} where a system follows that has a grid, or that has none."""
+def experiment_with(*learning):
+    """Pattern of {experiment} where a system follows whose scores owe as much to val labels, see `System.learning`."""
     patterns = []
     for name, experiment in EXPERIMENTS.items():
         systems = [
             re.escape(system.name)
             for system in experiment.systems.values()
-            if system.is_tuned == tuned
+            if system.learning in learning
         ]
         patterns.append(
             rf"{re.escape(name)}(?=/seed-\d+/systems/({'|'.join(systems)})/)"
@@ -124,13 +124,32 @@ def score_inputs(wildcards):
 def tuned_input(wildcards):
     """The choice of a point, for a system that has a grid."""
     path = f"{SYSTEM}/tuned.json".format(**wildcards)
-    return {"tuned": path} if system_of(wildcards).is_tuned else {}
+    return {"tuned": path} if system_of(wildcards).learning == "tuned" else {}
+
+
+def signal_inputs(fold):
+    """The scores that a meta-method combines: of a grid's every point on val, since it must choose out of fold."""
+
+    def inputs(wildcards):
+        named = {}
+        for number, name in enumerate(system_of(wildcards).signals):
+            system = EXPERIMENTS[wildcards.experiment].systems[name]
+            folder = SYSTEM.format(**dict(wildcards.items()) | {"system": name})
+            is_grid = fold == "val" and system.learning == "tuned"
+            named[f"signal{number}"] = (
+                f"{folder}/grid.npy" if is_grid else f"{folder}/{fold}/scores.npy"
+            )
+            if is_grid:
+                named[f"tuned{number}"] = f"{folder}/tuned.json"
+        return named
+
+    return inputs
 
 
 def evaluate_inputs(wildcards):
     """Scores and labels. The oracle has no scores: it is computed from the generating probabilities."""
     system = system_of(wildcards)
-    nested = system.is_tuned and wildcards.fold == "val"
+    nested = system.learning != "free" and wildcards.fold == "val"
     scores = f"{SYSTEM}/nested.npy" if nested else f"{SYSTEM}/{{fold}}/scores.npy"
     truth = {"truth": f"{RESULTS}/ingest/truth.npz"}
     named = {
@@ -164,7 +183,9 @@ def axes(wildcards):
         "system": list(experiment.systems),
         "fold": list(FOLDS),
         "tuned": [
-            system.name for system in experiment.systems.values() if system.is_tuned
+            system.name
+            for system in experiment.systems.values()
+            if system.learning != "free"
         ],
     }
 

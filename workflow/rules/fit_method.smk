@@ -10,6 +10,8 @@ rule fit_method:
         f"{LOGS}/seed-{{seed}}/{{system}}/fit.log",
     benchmark:
         f"{LOGS}/seed-{{seed}}/{{system}}/fit.benchmark.tsv"
+    wildcard_constraints:
+        experiment=experiment_with("free", "tuned"),
     threads: 1
     params:
         files=files,

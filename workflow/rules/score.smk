@@ -14,7 +14,7 @@ rule score:
     benchmark:
         f"{LOGS}/seed-{{seed}}/{{system}}/score.benchmark.tsv"
     wildcard_constraints:
-        experiment=experiment_with(tuned=False),
+        experiment=experiment_with("free"),
     threads: 1
     params:
         files=files,
@@ -38,4 +38,4 @@ use rule score as score_tuned with:
     output:
         scores_test=scores_of("test"),
     wildcard_constraints:
-        experiment=experiment_with(tuned=True),
+        experiment=experiment_with("tuned"),

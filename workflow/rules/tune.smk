@@ -14,6 +14,8 @@ rule tune:
         f"{LOGS}/seed-{{seed}}/{{system}}/tune.log",
     benchmark:
         f"{LOGS}/seed-{{seed}}/{{system}}/tune.benchmark.tsv"
+    wildcard_constraints:
+        experiment=experiment_with("tuned"),
     threads: 1
     params:
         files=files,

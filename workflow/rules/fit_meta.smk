@@ -1,0 +1,31 @@
+# val scores of what is combined + val labels → seed-<s>/systems/<system>/{model.npz,tuned.json}, and nested.npy, out of fold
+
+
+rule fit_meta:
+    input:
+        unpack(signal_inputs("val")),
+        items_=f"{SEED}/split/items.parquet",
+        queries=f"{SEED}/split/queries.parquet",
+        labels=f"{SEED}/split/val.parquet",
+    output:
+        model=f"{SYSTEM}/model.npz",
+        tuned=f"{SYSTEM}/tuned.json",
+        scores=temp(f"{SYSTEM}/nested.npy"),
+    log:
+        f"{LOGS}/seed-{{seed}}/{{system}}/fit.log",
+    benchmark:
+        f"{LOGS}/seed-{{seed}}/{{system}}/fit.benchmark.tsv"
+    wildcard_constraints:
+        experiment=experiment_with("meta"),
+    threads: 1
+    params:
+        files=files,
+        spec=spec("fit_meta"),
+        code=lambda wildcards: plan.code(
+            "fit_meta", "methods", system_of(wildcards).method.name
+        ),
+        threads=1,
+    message:
+        "{wildcards.experiment}, seed {wildcards.seed}: {wildcards.system} learns from val labels"
+    shell:
+        f"frostline fit_meta {COMMAND}"
