@@ -274,7 +274,6 @@ WRONG = [
     ("/methods/knn/k", 0, ".methods.knn", "k must be at least 1", ""),
     ("/methods/linmap/alpha", 0, ".methods.linmap", "alpha must be above 0", ""),
     ("/donors/als/iterations", 0, ".donors.als", "factors and iterations must be at least 1", ""),
-    ("/donors", {}, ".methods.knn", "transfers a donor's scores, but 'donors' is empty. Add one", ""),
     # labels
     (
         "/methods/b",

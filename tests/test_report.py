@@ -43,6 +43,7 @@ PARAMS = {
     "donors": {"als": {"factors": 64, "regularization": 0.05}},
     "methods": {"als+linmap": {"alpha": 10.0}, EVIL: {EVIL: EVIL}},
     "systems": SYSTEMS,
+    "left_out": {"ease+magnitude_scaling": f"needs <b>latent factors</b> {EVIL}"},
     "seeds": SEEDS,
     "folds": ["val", "test"],
     "k": K,

@@ -22,7 +22,7 @@ WIDE_TIES = 0.001
 
 
 def run(job: Job) -> None:
-    """Read every `per_query`, `per_item`, `pooled` and `tuned`; write `leaderboard` and `tuning`."""
+    """Read every `per_query`, `per_item`, `pooled` and `tuned`; write `leaderboard`, `tuning`, `left_out`."""
     rows: list[dict] = []
     for fold in job.params["folds"]:
         rows.extend(leaderboard(read_results(job, fold), job.params))
@@ -30,6 +30,8 @@ def run(job: Job) -> None:
     job.write_text("markdown", wide(rows, job.params))
     tuned = {key: job.read_json(name) for key, name in sorted(job.family("tuned").items())}
     _write(job, "tuning_", tuning(tuned), TUNING_COLUMNS)
+    left_out = [{"system": system, "reason": reason} for system, reason in job.params["left_out"].items()]
+    _write(job, "left_out_", left_out, ["system", "reason"])
 
 
 def _write(job: Job, prefix: str, rows: list[dict], columns: list[str]) -> None:
@@ -167,6 +169,7 @@ def wide(rows: list[dict], params: dict) -> str:
         "",
         f"Test-cold items, mean ± standard deviation over {len(params['seeds'])} seeds; in brackets the worst and best "
         f"case of the order of tied candidates, where they are more than {WIDE_TIES} apart.",
+        *(f"Left out: {system}, because it {reason}." for system, reason in params["left_out"].items()),
     ]
     return "\n".join(lines) + "\n"
 

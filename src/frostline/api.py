@@ -127,7 +127,18 @@ class Warm:
 
 
 class Donor:
-    """Base of donors: a recommender trained on warm interactions."""
+    """Base of donors: a recommender trained on warm interactions.
+
+    Class attributes
+    ----------------
+    needs_content : bool
+        Whether `fit` gets the content of the warm items as well, by the keyword `content`.
+    has_factors : bool
+        Whether the item side of the model are vectors that say what an item is like, and not just a form of its scores.
+    """
+
+    needs_content: ClassVar[bool] = False
+    has_factors: ClassVar[bool] = True
 
     def fit(self, train: csr_array, seed: int) -> Bilinear:
         """Train on the weights of the warm interactions, float32, shape (n_queries, n_warm)."""
@@ -142,6 +153,14 @@ class Donor:
             )
 
 
+def of_scores(scores: np.ndarray) -> Bilinear:
+    """A donor known by its scores alone, float32, shape (n_queries, n_warm): each item stands for itself.
+
+    What mixes or regresses the item side then mixes or regresses the scores.
+    """
+    return Bilinear(scores, np.eye(scores.shape[1], dtype=np.float32))
+
+
 class Method:
     """Base of methods: how cold items are scored.
 
@@ -151,6 +170,8 @@ class Method:
         What the method learns from. They become inputs of its jobs, and nothing else does.
     content_kind : str or None
         A kind of content field that the method cannot do without.
+    needs_factors : bool
+        Whether the donor's item side must be vectors of their own (`Donor.has_factors`).
     by_content : bool
         Whether items of equal content get equal scores. They are then scored once, because two equal columns of a
         matrix product may still differ in the last bit, and that would break a tie.
@@ -158,6 +179,7 @@ class Method:
 
     needs: ClassVar[tuple[str, ...]] = ("content",)
     content_kind: ClassVar[str | None] = None
+    needs_factors: ClassVar[bool] = False
     by_content: ClassVar[bool] = True
 
     def fit(self, warm: Warm) -> Mapping[str, Any]:

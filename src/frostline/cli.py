@@ -74,6 +74,8 @@ def _run_stage(arguments: argparse.Namespace) -> int:
     # Pinned here and not by Snakemake, which clips it to --cores, because the thread count can change the last bits.
     for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR"):
         os.environ[f"{library}_NUM_THREADS"] = str(arguments.threads)
+    # Or scikit-learn's helper looks for semaphores, which a stage may not have, and warns that it found none.
+    os.environ["JOBLIB_MULTIPROCESSING"] = "0"
     import resource
 
     from frostline.artifacts import Job, expand_family

@@ -132,6 +132,8 @@ class Experiment:
     baseline: str
     metrics: Metrics
     keep_scores: bool = False
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Systems that cannot be, each with the reason."""
 
 
 @dataclass(frozen=True)
@@ -184,8 +186,12 @@ def _experiment(name: str, raw: Any, where: str, keep_scores: bool) -> Experimen
         )
     donors = _components("donors", entry.donors, f"{where}.donors")
     methods = _components("methods", entry.methods, f"{where}.methods")
-    systems = _systems(donors, methods, data, where)
+    systems, left_out = _systems(donors, methods, data, where)
     competitors = [system.name for system in systems.values() if system.kind in ("system", "baseline")]
+    if entry.baseline in left_out:
+        raise ConfigError(
+            f"{where}.baseline: '{entry.baseline}' cannot be computed: {left_out[entry.baseline]}. Name another system"
+        )
     if entry.baseline not in competitors:
         raise ConfigError(f"{where}.baseline: no system '{entry.baseline}', {suggest(entry.baseline, competitors)}")
     return Experiment(
@@ -199,6 +205,7 @@ def _experiment(name: str, raw: Any, where: str, keep_scores: bool) -> Experimen
         baseline=entry.baseline,
         metrics=read(Metrics, entry.metrics, f"{where}.metrics"),
         keep_scores=keep_scores,
+        left_out=left_out,
     )
 
 
@@ -275,7 +282,10 @@ def _points(component_class: type, params: Mapping[str, Any], where: str) -> tup
     return tuple(points)
 
 
-def _systems(donors: dict[str, Component], methods: dict[str, Component], data: Data, where: str) -> dict[str, System]:
+def _systems(
+    donors: dict[str, Component], methods: dict[str, Component], data: Data, where: str
+) -> tuple[dict[str, System], dict[str, str]]:
+    """The rows of the tables, and what cannot be one, each with its reason."""
     mandatory = {name: {} for name in (*CONTROLS, *BASELINES) if name not in {m.name for m in methods.values()}}
     for name in mandatory:
         if name in methods:
@@ -287,29 +297,34 @@ def _systems(donors: dict[str, Component], methods: dict[str, Component], data: 
     methods = _with_signals(methods, where)
     kinds = {options["as"] for options in data.content.values()}
     systems: list[System] = []
+    left_out: dict[str, str] = {}
     for method in methods.values():
         kind = "control" if method.name in CONTROLS else "baseline" if method.name in BASELINES else "system"
         method_class = registry.load("methods", method.name)
         if issubclass(method_class, MetaMethod):
             continue
-        if method_class.content_kind and method_class.content_kind not in kinds:
-            raise ConfigError(
-                f"{where}.content: {method.label} needs a field of kind '{method_class.content_kind}'. Add one to 'content'"
-            )
-        if "donor" not in method_class.needs:
-            systems.append(System(method.label, kind, method, None))
-            continue
-        if not donors:
-            raise ConfigError(
-                f"{where}.methods.{method.label}: transfers a donor's scores, but 'donors' is empty. Add one"
-            )
-        systems.extend(System(f"{donor.label}+{method.label}", kind, method, donor) for donor in donors.values())
+        with_donors = donors.values() if "donor" in method_class.needs else [None]
+        if not with_donors:
+            left_out[method.label] = "transfers a donor's scores, and there is no donor"
+        for donor in with_donors:
+            name = f"{donor.label}+{method.label}" if donor else method.label
+            if method_class.content_kind and method_class.content_kind not in kinds:
+                left_out[name] = f"needs a content field of kind '{method_class.content_kind}', and there is none"
+            elif donor and method_class.needs_factors and not registry.load("donors", donor.name).has_factors:
+                left_out[name] = f"needs latent factors, and '{donor.label}' has scores alone"
+            else:
+                systems.append(System(name, kind, method, donor))
     combined = [system for system in systems if system.kind != "control"]
     for method in methods.values():
-        systems.extend(_meta_systems(method, combined, donors))
+        if issubclass(registry.load("methods", method.name), MetaMethod):
+            for name, found in _meta_systems(method, combined, donors).items():
+                if isinstance(found, System):
+                    systems.append(found)
+                else:
+                    left_out[name] = found
     if registry.load("adapters", data.adapter).has_truth:
         systems.append(System(ORACLE, "oracle", None, None))
-    return {system.name: system for system in systems}
+    return {system.name: system for system in systems}, left_out
 
 
 def _with_signals(methods: dict[str, Component], where: str) -> dict[str, Component]:
@@ -324,27 +339,24 @@ def _with_signals(methods: dict[str, Component], where: str) -> dict[str, Compon
     return methods | _components("methods", wanted, where)
 
 
-def _meta_systems(method: Component, systems: list[System], donors: dict[str, Component]) -> list[System]:
-    """The rows of a meta-method: one, or one a donor where it combines methods that transfer a donor's scores."""
-    method_class = registry.load("methods", method.name)
-    if not issubclass(method_class, MetaMethod):
-        return []
-    if method_class.combines is None:
-        return [System(method.label, "system", method, None, tuple(system.name for system in systems))]
-    first = {(s.method.name, s.donor and s.donor.label): s for s in reversed(systems)}
-    free = {name: first[name, None].name for name in method_class.combines if (name, None) in first}
-    if len(free) == len(method_class.combines):
-        return [System(method.label, "system", method, None, tuple(free.values()))]
-    return [
-        System(
-            f"{donor}+{method.label}",
-            "system",
-            method,
-            None,
-            tuple(free.get(name) or first[name, donor].name for name in method_class.combines),
+def _meta_systems(method: Component, systems: list[System], donors: dict[str, Component]) -> dict[str, System | str]:
+    """The rows of a meta-method, or why there is none: one, or one a donor where it combines what needs a donor."""
+    combines = registry.load("methods", method.name).combines
+    if combines is None:
+        return {method.label: System(method.label, "system", method, None, tuple(system.name for system in systems))}
+    first = {(s.method.name, s.donor and s.donor.label): s.name for s in reversed(systems)}
+    needs_donor = {name for name in combines if "donor" in registry.load("methods", name).needs}
+    found: dict[str, System | str] = {}
+    for donor in donors if needs_donor else [None]:
+        name = f"{donor}+{method.label}" if donor else method.label
+        signals = {other: first.get((other, donor if other in needs_donor else None)) for other in combines}
+        missing = [other for other, signal in signals.items() if signal is None]
+        found[name] = (
+            f"combines '{missing[0]}', which is left out"
+            if missing
+            else System(name, "system", method, None, tuple(signals.values()))
         )
-        for donor in donors
-    ]
+    return found or {method.label: "combines a donor's scores, and there is no donor"}
 
 
 def _located(group: str, name: Any, where: str) -> type:

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from frostline import registry
-from frostline.api import BLOCK
 from frostline.artifacts import Job
 from frostline.errors import FrostlineError
 from frostline.folds import meta_half
 from frostline.labels import Labels, val_labels
-from frostline.meta import DISJOINT, MetaMethod, UserGroup, scaled, score_by_group, user_groups
-from frostline.ranking import Metric
+from frostline.meta import DISJOINT, ROWS, MetaMethod, UserGroup, scaled, score_by_group, user_groups
+from frostline.ranking import Metric, evaluate, rank_relevant
 from frostline.seeds import generator
-from frostline.signals import Signal, features, val_signals
-from frostline.tuning import best_point, fold_figure, tuned_record
+from frostline.signals import Signal, val_signals
+from frostline.tuning import best_point, defined_mean, tuned_record
 
-TRAINING_PAIRS = 1_000_000
+TRAINING_PAIRS = 300_000
 """A model learns from so many user–item pairs at most: all candidates of users drawn at random."""
+
+Features = Callable[[int, int], np.ndarray]
+"""A block of one signal at one of its points, as a feature: float32, shape (n_rows, n_candidates)."""
 
 
 def run(job: Job) -> None:
@@ -34,31 +35,44 @@ def run(job: Job) -> None:
     alone. `tuned` is as the stage `tune` writes it.
     """
     params, known = job.params, val_labels(job)
-    folds, n_points = range(params["val_folds"]), len(params["points"])
-    if n_points > 1 and len(folds) < 3:
+    folds, points = range(params["val_folds"]), range(len(params["points"]))
+    if len(points) > 1 and len(folds) < 3:
         raise FrostlineError(
             f"system '{params['system']}' has a grid, which takes three item folds: one to judge on, one to choose by and "
             "one to learn from. Raise split.val_folds, or give each of its parameters one value"
         )
     groups = user_groups(known.n_queries, params["meta_users"], params["seed"])
     models = Models(val_signals(job, len(params["signals"])), known, groups, params)
-    judge = _Judge(models, known, params)
-    figures = np.array([[judge.figure(point, fold, (fold,)) for fold in folds] for point in range(n_points)])
+
+    # For the choice a fold is judged without its own labels, and, where the choice is for another fold, without its either.
+    trials = [(point, fold, (fold,)) for point in points for fold in folds]
+    if len(points) > 1:
+        trials += [
+            (p, fold, tuple(sorted({fold, hidden})))
+            for p in points
+            for fold in folds
+            for hidden in folds
+            if hidden != fold
+        ]
+    figure = judge(models, trials, params)
+    figures = np.array([[figure[point, fold, (fold,)] for fold in folds] for point in points])
     job.write_json("tuned", tuned_record(params["primary"], params["points"], figures))
-
-    def chosen_without(fold: int) -> int:
-        """The point that is best on the other folds, by models that learned nothing of this one."""
-        if n_points == 1:
-            return 0
-        others = [other for other in folds if other != fold]
-        return best_point(
-            np.array([[judge.figure(p, other, (fold, other)) for other in others] for p in range(n_points)])
-        )
-
-    scores = OutOfFold(models, {fold: (chosen_without(fold), (fold,)) for fold in folds})
-    with job.array_writer("scores", scores.shape, np.float32) as write:
-        for start in range(0, known.n_queries, BLOCK):
-            write(scores[start : start + BLOCK])
+    chosen = [0] * len(folds)
+    if len(points) > 1:
+        others = {hidden: [fold for fold in folds if fold != hidden] for hidden in folds}
+        chosen = [
+            best_point(
+                np.array([[figure[p, fold, tuple(sorted({fold, hidden}))] for fold in others[hidden]] for p in points])
+            )
+            for hidden in folds
+        ]
+    with job.array_writer("scores", (known.n_queries, len(known.fold)), np.float32) as write:
+        for rows, features in models.blocks():
+            block = np.empty((len(rows), len(known.fold)), np.float32)
+            for fold in folds:
+                columns = known.fold == fold
+                block[:, columns] = models.score(rows, features, np.flatnonzero(columns), chosen[fold], (fold,))
+            write(block)
     final = best_point(figures)
     fitted = {group: models.fitted(final, group, ()) for group in range(len(groups))}
     job.write_arrays(
@@ -79,10 +93,10 @@ class Models:
         most = max(1, TRAINING_PAIRS // len(known.fold))
         draw = generator(self.seed, "meta-training").permutation(known.n_queries)
         self.users = [np.sort(draw[group.train[draw]][:most]) for group in groups]
-        self.fitted, self._column = cache(self._fit), cache(self._read)
+        self.fitted, self._training = cache(self._fit), cache(self._read)
 
     def _fit(self, point: int, group: int, unknown: tuple[int, ...]) -> Mapping[str, Any]:
-        known, users, method = self.known, self.users[group], self.methods[point]
+        known, users = self.known, self.users[group]
         allowed = np.flatnonzero(~np.isin(known.fold, unknown))
         relevant = np.zeros((known.n_queries, len(known.fold)), dtype=bool)
         relevant[known.query, known.column] = True
@@ -94,60 +108,67 @@ class Models:
                 "larger split.val, fewer split.val_folds, or meta_users: shared"
             )
         columns = [
-            self._column(group, number, signal.point_without(unknown))[:, allowed]
+            self._training(group, number, signal.point_without(unknown))[:, allowed]
             for number, signal in enumerate(self.signals)
         ]
-        return method.fit(np.stack(columns, axis=-1), relevant, self.seed)
+        return self.methods[point].fit(np.stack(columns, axis=-1), relevant, self.seed)
 
     def _read(self, group: int, number: int, point: int) -> np.ndarray:
         users, signal = self.users[group], self.signals[number].at(point, self.known.n_queries)
         blocks = [
-            signal[start : start + BLOCK][users[(users >= start) & (users < start + BLOCK)] - start]
-            for start in range(0, self.known.n_queries, BLOCK)
+            signal[start : start + ROWS][users[(users >= start) & (users < start + ROWS)] - start]
+            for start in range(0, self.known.n_queries, ROWS)
         ]
         return scaled(np.concatenate(blocks), self.methods[0].within_query)
 
-    def score(self, rows: slice, columns: np.ndarray, point: int, unknown: tuple[int, ...]) -> np.ndarray:
-        """Scores of some queries and some val-cold items, each query by the model of its group."""
-        method = self.methods[point]
-        signals = [s.at(s.point_without(unknown), self.known.n_queries) for s in self.signals]
-        block = features(signals, rows, method.within_query)[:, columns]
+    def blocks(self) -> Iterator[tuple[range, Features]]:
+        """The queries in blocks, and how to get the features of a block: by signal and point, each read once."""
+        for start in range(0, self.known.n_queries, ROWS):
+            rows = range(start, min(start + ROWS, self.known.n_queries))
+
+            @cache
+            def features(number: int, point: int, rows: range = rows) -> np.ndarray:
+                signal = self.signals[number].at(point, self.known.n_queries)
+                return scaled(signal[rows.start : rows.stop], self.methods[0].within_query)
+
+            yield rows, features
+
+    def score(
+        self, rows: range, features: Features, columns: np.ndarray, point: int, unknown: tuple[int, ...]
+    ) -> np.ndarray:
+        """Scores of a block of queries and some val-cold items, each query by the model of its group."""
+        signals = [features(number, s.point_without(unknown))[:, columns] for number, s in enumerate(self.signals)]
+        models = [self.fitted(point, group, unknown) for group in range(len(self.groups))]
         return score_by_group(
-            method, [self.fitted(point, group, unknown) for group in range(len(self.groups))], self.groups, rows, block
+            self.methods[point], models, self.groups, slice(rows.start, rows.stop), np.stack(signals, axis=-1)
         )
 
 
-@dataclass(frozen=True)
-class OutOfFold:
-    """Val scores, the items of each fold by a point and a model without the labels of some folds; zero for other folds."""
-
-    models: Models
-    folds: Mapping[int, tuple[int, tuple[int, ...]]]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.models.known.n_queries, len(self.models.known.fold)
-
-    def __getitem__(self, rows: slice) -> np.ndarray:
-        start, stop, _ = rows.indices(self.shape[0])
-        block = np.zeros((stop - start, self.shape[1]), np.float32)
-        for fold, (point, unknown) in self.folds.items():
-            columns = np.flatnonzero(self.models.known.fold == fold)
-            block[:, columns] = self.models.score(slice(start, stop), columns, point, unknown)
-        return block
+Trial = tuple[int, int, tuple[int, ...]]
+"""A point, the item fold that it is judged on, and the folds whose labels the model must not know."""
 
 
-class _Judge:
-    """The primary metric on an item fold, over the users that count."""
+def judge(models: Models, trials: Sequence[Trial], params: Mapping[str, Any]) -> dict[Trial, float]:
+    """The primary metric of each trial, over the users that count.
 
-    def __init__(self, models: Models, known: Labels, params: Mapping[str, Any]) -> None:
-        self.models, self.fold = models, known.fold
-        self.metric, self.ties = Metric.parse(params["primary"]), params["ties"]
-        counts = np.ones(known.n_queries, dtype=bool)
-        if params["meta_users"] == DISJOINT:
-            counts = ~meta_half(known.n_queries, params["seed"])
-        self.query, self.column = known.query[counts[known.query]], known.column[counts[known.query]]
-
-    def figure(self, point: int, fold: int, unknown: tuple[int, ...]) -> float:
-        scores = OutOfFold(self.models, {fold: (point, unknown)})
-        return fold_figure(scores, self.query, self.column, self.fold == fold, self.metric, self.ties)
+    Raises
+    ------
+    FrostlineError
+        When no user has a relevant item in a fold.
+    """
+    known, metric = models.known, Metric.parse(params["primary"])
+    counts = np.ones(known.n_queries, dtype=bool)
+    if params["meta_users"] == DISJOINT:
+        counts = ~meta_half(known.n_queries, params["seed"])
+    values = {trial: np.full(known.n_queries, np.nan) for trial in trials}
+    for rows, features in models.blocks():
+        own = (known.query >= rows.start) & (known.query < rows.stop) & counts[known.query]
+        for trial in trials:
+            point, fold, unknown = trial
+            columns = np.flatnonzero(known.fold == fold)
+            pairs = np.flatnonzero(own & (known.fold[known.column] == fold))
+            scores = models.score(rows, features, columns, point, unknown)
+            place = np.searchsorted(columns, known.column[pairs])
+            ranks = rank_relevant(scores, known.query[pairs] - rows.start, place, ties=params["ties"])
+            values[trial][rows.start : rows.stop] = evaluate(ranks, [metric])[:, 0]
+    return {trial: defined_mean(found, metric) for trial, found in values.items()}

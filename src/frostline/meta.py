@@ -16,6 +16,9 @@ import numpy as np
 
 from frostline.folds import meta_half
 
+ROWS = 1024
+"""Queries scored at a time: few, since a block holds every signal, and fixed, as last bits depend on a product's shape."""
+
 SHARED, DISJOINT, CROSSFIT = "shared", "disjoint", "crossfit"
 
 

@@ -48,6 +48,17 @@ def is_fitted(system: System) -> bool:
     return _method_class(system).is_fitted()
 
 
+def donor_needs_content(donor: Component) -> bool:
+    """Whether a donor learns from the content of the warm items too."""
+    return registry.load("donors", donor.name).needs_content
+
+
+def brought_files(donor: Component, point: int) -> dict[str, str]:
+    """Paths of the files that a donor consists of, `{seed}` in them still open; none if it is trained here."""
+    donor_class = registry.load("donors", donor.name)
+    return dict(donor_class(**donor.points[point]).files()) if hasattr(donor_class, "files") else {}
+
+
 def find(file: DataFile, experiment: str) -> str:
     """Path of a data file: where the config says, else in the folder `FROSTLINE_DATA`, else in the cache.
 
@@ -141,6 +152,7 @@ def _aggregate(experiment: Experiment, of: dict) -> dict:
         "primary": experiment.metrics.primary,
         "baseline": experiment.baseline,
         "tuned": [system.name for system in experiment.systems.values() if system.learning != "free"],
+        "left_out": experiment.left_out,
     }
 
 

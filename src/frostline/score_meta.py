@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from frostline import registry
-from frostline.api import BLOCK
 from frostline.artifacts import Job
-from frostline.meta import score_by_group, user_groups
-from frostline.signals import features
+from frostline.meta import ROWS, scaled, score_by_group, user_groups
 
 
 def run(job: Job) -> None:
@@ -28,6 +26,7 @@ def run(job: Job) -> None:
         for group in range(len(groups))
     ]
     with job.array_writer("scores", shape, np.float32) as write:
-        for start in range(0, shape[0], BLOCK):
-            rows = slice(start, min(start + BLOCK, shape[0]))
-            write(score_by_group(method, models, groups, rows, features(signals, rows, method.within_query)))
+        for start in range(0, shape[0], ROWS):
+            rows = slice(start, min(start + ROWS, shape[0]))
+            features = np.stack([scaled(signal[rows], method.within_query) for signal in signals], axis=-1)
+            write(score_by_group(method, models, groups, rows, features))

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from frostline.artifacts import ArrayFile, Job
-from frostline.evaluation import Grid
-from frostline.meta import scaled
 from frostline.tuning import GridPoint, best_point
 
 
@@ -45,8 +43,3 @@ def val_signals(job: Job, n_signals: int) -> list[Signal]:
             figures = np.array([point["folds"] for point in job.read_json(f"tuned{number}")["points"]])
         found.append(Signal(job.read_array(f"signal{number}"), figures))
     return found
-
-
-def features(signals: Sequence[Grid], rows: slice, within_query: bool) -> np.ndarray:
-    """Features of some queries, float32, shape (n_rows, n_candidates, n_signals)."""
-    return np.stack([scaled(signal[rows], within_query) for signal in signals], axis=-1)

@@ -40,7 +40,12 @@ def fold_figure(scores, query: np.ndarray, column: np.ndarray, in_part: np.ndarr
     """
     own = in_part[column]
     result = evaluate_scores(scores, query[own], column[own], [np.flatnonzero(in_part)], (metric,), ties)
-    mean = exact_mean(result.values[:, 0])
+    return defined_mean(result.values[:, 0], metric)
+
+
+def defined_mean(values: np.ndarray, metric: Metric) -> float:
+    """Mean of the values that are not NaN; FrostlineError when there is none."""
+    mean = exact_mean(values)
     if mean is None:
         raise FrostlineError(
             f"an item fold of val-cold has no {metric}, so nothing can be tuned on it. "

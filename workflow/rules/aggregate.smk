@@ -1,4 +1,4 @@
-# every system's figures on every seed and choice of a point → tables/leaderboard.{parquet,csv,md}, tuning.{parquet,csv}
+# every system's figures on every seed and choice of a point → tables/leaderboard.{parquet,csv,md}, {tuning,left_out}.{parquet,csv}
 
 
 AGGREGATED = FIGURES | {"tuned": f"{SEED}/systems/{{tuned}}/tuned.json"}
@@ -13,6 +13,8 @@ rule aggregate:
         markdown=f"{RESULTS}/tables/leaderboard.md",
         tuning_parquet=f"{RESULTS}/tables/tuning.parquet",
         tuning_csv=f"{RESULTS}/tables/tuning.csv",
+        left_out_parquet=f"{RESULTS}/tables/left_out.parquet",
+        left_out_csv=f"{RESULTS}/tables/left_out.csv",
     log:
         f"{LOGS}/aggregate.log",
     benchmark:

@@ -113,6 +113,18 @@ def learned_from(wildcards):
     return {name: path.format(**wildcards) for name, path in named.items()}
 
 
+def donor_inputs(wildcards):
+    """What a donor reads beside the interactions."""
+    donor = EXPERIMENTS[wildcards.experiment].donors[wildcards.donor]
+    named = {
+        f"brought_{name}": path.replace("{seed}", wildcards.seed)
+        for name, path in plan.brought_files(donor, int(wildcards.point)).items()
+    }
+    if plan.donor_needs_content(donor):
+        named["content"] = f"{SEED}/content/warm.npz".format(**wildcards)
+    return named
+
+
 def score_inputs(wildcards):
     """What a system's method learns from, and its model if it has one. No labels."""
     named = learned_from(wildcards)

@@ -1,8 +1,9 @@
-# warm interactions → seed-<s>/donors/<donor>/<point>/donor.npz
+# warm interactions, with content or a file of the user's where the donor asks for it → seed-<s>/donors/<donor>/<point>/donor.npz
 
 
 rule fit_donor:
     input:
+        unpack(donor_inputs),
         train=f"{SEED}/split/train.parquet",
         items_=f"{SEED}/split/items.parquet",
         queries=f"{SEED}/split/queries.parquet",

@@ -14,6 +14,8 @@ from frostline.ridge import DonorRidgeMethod, Ridge
 class MagnitudeScaling(DonorRidgeMethod):
     """Regression shrinks what it is unsure of, and in a dot product a short vector is an unpopular item."""
 
+    needs_factors = True
+
     def score(self, model: dict, warm: Warm, cold: Content) -> Bilinear:
         vectors = Ridge(**model).predict(cold.matrix)
         norm = np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -78,7 +78,7 @@ def render(rows: Sequence[Row], quality: Row, split: Row, lineage: Row, verdict:
         "left_out": {
             fold: numbers.span(row["n_excluded"] for row in board.values()) for fold, board in boards.items() if board
         },
-        "notes": _notes(boards["test"]),
+        "notes": _notes(boards["test"]) + [(name, f"left out: {why}") for name, why in params["left_out"].items()],
         "summaries": split.get("summaries", {}),
         "merges": _merges(split.get("summaries", {})),
         "quality": quality,
