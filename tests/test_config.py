@@ -433,3 +433,53 @@ def test_a_content_field_cannot_have_the_name_of_a_column_that_is_added(name):
     entry["content"] = [{"field": "tags", "as": "categories"}, {"field": name, "as": "number"}]
     with pytest.raises(ConfigError, match=rf"content\[1\]: '{name}' is the name of a column that Frostline adds"):
         load(config)
+
+
+def test_a_method_whose_inputs_are_missing_is_left_out_with_its_reason():
+    entry = {
+        "protocol": "cold-items",
+        "data": {"adapter": "synthetic"},
+        "content": ["year"],
+        "baseline": "content_ridge",
+    }
+    entry |= {"split": {"strata": ["popularity"]}, "methods": {"content_ridge": {}, "knn": {}, "stacking_plus": {}}}
+    demo = load({"experiments": {"demo": entry}})["demo"]
+    no_field = "needs a content field of kind 'categories', and there is none"
+    assert demo.left_out == {
+        "grouped_popularity": no_field,
+        "grouped_popularity_personal": no_field,
+        "knn": "transfers a donor's scores, and there is no donor",
+        "linmap": "transfers a donor's scores, and there is no donor",
+        "stacking_plus": "combines a donor's scores, and there is no donor",
+    }
+    assert set(demo.systems) == {"random", "constant", "content_ridge", "oracle"}
+
+
+def test_methods_on_factors_are_left_out_for_a_donor_without_any():
+    entry = {"protocol": "cold-items", "data": {"adapter": "synthetic"}, "content": ["categories"]}
+    entry |= {"donors": {"als": {}, "mine": {"donor": "scores", "path": "x.csv"}}, "methods": {"magnitude_scaling": {}}}
+    demo = load({"experiments": {"demo": entry}})["demo"]
+    assert "als+magnitude_scaling" in demo.systems
+    assert demo.left_out == {"mine+magnitude_scaling": "needs latent factors, and 'mine' has scores alone"}
+
+
+def test_a_baseline_that_is_left_out_is_an_error():
+    entry = {"protocol": "cold-items", "data": {"adapter": "synthetic"}, "content": ["year"]}
+    entry |= {"split": {"strata": ["popularity"]}}
+    with pytest.raises(
+        ConfigError, match=r"demo\.baseline: 'grouped_popularity_personal' cannot be computed: needs a content"
+    ):
+        load({"experiments": {"demo": entry}})
+
+
+def test_C15_a_meta_method_brings_what_it_combines():
+    entry = {"protocol": "cold-items", "data": {"adapter": "synthetic"}, "content": ["categories"]}
+    entry |= {"donors": {"als": {}, "ease": {}}, "methods": {"weak": {"method": "linmap", "alpha": [1, 2]}}}
+    entry["methods"] |= {"stacking_plus": {}, "logreg_calib": {}, "stacking_full": {}}
+    systems = load({"experiments": {"demo": entry}})["demo"].systems
+    popularity = ("grouped_popularity_personal", "grouped_popularity")
+    assert systems["ease+stacking_plus"].signals == ("ease+weak", *popularity)
+    assert systems["als+logreg_calib"].signals == ("als+knn", "als+embedding_average", "als+neighbour_max")
+    free = {name for name, s in systems.items() if s.learning != "meta" and s.kind in ("system", "baseline")}
+    assert set(systems["stacking_full"].signals) == free and len(free) == 2 + 4 * 2
+    assert systems["stacking_full"].learning == "meta" and systems["ease+weak"].learning == "tuned"

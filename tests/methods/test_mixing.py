@@ -52,6 +52,34 @@ def test_attention_knn_is_a_softmax_over_the_neighbours(case):
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
+def test_attention_embedding_is_a_softmax_over_all(case):
+    warm, cold, dense = case
+    similarity = cosine_similarity(dense["cold"], dense["warm"])
+    expected = dense["scores"] @ normalised(np.exp(similarity / 0.3)).T
+    np.testing.assert_allclose(
+        scored("attention_embedding", warm, cold, temperature=0.3), expected, rtol=1e-4, atol=1e-5
+    )
+
+
+def test_neighbour_max_is_the_highest_of_all_that_may_be_neighbours(case):
+    warm, cold, dense = case
+    _, share = neighbours(dense, 4)
+    expected = np.array([[row[mask].max() for mask in share > 0] for row in dense["scores"]])
+    np.testing.assert_allclose(scored("neighbour_max", warm, cold, k=4), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["mlp_map", "dropout_net"])
+def test_networks_learn_a_map_that_content_determines_and_score_as_sklearn_predicts(name, world):
+    """Vectors are a non-linear function of content; a cold item with a warm one's content gets about its scores."""
+    warm, _ = world(3, n_queries=12, n_warm=60, n_cold=2, d=3)
+    dense = warm.content.matrix.toarray()
+    vectors = np.tanh(dense @ np.random.default_rng(0).normal(size=(dense.shape[1], 3))).astype(np.float32)
+    known = type(warm)(**vars(warm) | {"donor": type(warm.donor)(warm.donor.left, vectors)})
+    found = scored(name, known, known.content, epochs=400, hidden=32, penalty=1e-4, learning_rate=0.01)
+    truth = warm.donor.left @ vectors.T
+    assert np.corrcoef(found.ravel(), truth.ravel())[0, 1] > 0.97
+
+
 def test_embedding_average_is_the_plain_mean_of_the_neighbours(case):
     warm, cold, dense = case
     _, share = neighbours(dense, 4)
