@@ -25,6 +25,7 @@ include: "workflow/rules/select.smk"
 include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/recommend.smk"
 
 
 # The default target stays in this file: Snakemake ignores one in an included file.

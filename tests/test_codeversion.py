@@ -190,7 +190,11 @@ def test_editing_frostlines_own_modules_touches_their_users_alone(monkeypatch):
     assert touched(monkeypatch, "frostline.methods.linmap") == {"linmap"}
     assert touched(monkeypatch, "frostline.donors.als") == {"als"}
     assert touched(monkeypatch, "frostline.adapters.table") == {"table"}
-    assert touched(monkeypatch, "frostline.adapters.movielens") == {"movielens-1m", "movielens-100k"}
+    assert touched(monkeypatch, "frostline.adapters.movielens") == {
+        "movielens-1m",
+        "movielens-100k",
+        "movietweetings-100k",
+    }
     assert touched(monkeypatch, "frostline.content") == {"content"}
     assert touched(monkeypatch, "frostline.bootstrap") - {"report"} == {"aggregate", "audit"}
     assert touched(monkeypatch, "frostline.artifacts") == set(STAGES) | components

@@ -10,7 +10,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from frostline import content
 from frostline.api import Content
-from frostline.content import BUMPS, encode_categories, encode_number, encode_text
+from frostline.encoding import BUMPS, encode_categories, encode_number, encode_text
 
 OUTPUTS = ["warm.npz", "val.npz", "test.npz", "vocabulary.json"]
 FIELDS = {"tags": {"as": "categories"}, "price": {"as": "number"}, "title": {"as": "text"}}

@@ -30,6 +30,7 @@ STAGES = {
     "aggregate": "tables over seeds",
     "audit": "check the split and the lineage, give the verdict",
     "report": "one page to read",
+    "recommend": "rank the catalogue's new items by the system that was chosen",
 }
 
 
@@ -114,7 +115,8 @@ def _guarded(job) -> None:
         stage = import_module(f"frostline.{job.stage}")
     # Before the guard, because a component of the user's own is found by looking through folders.
     for group in ("adapters", "donors", "methods"):
-        if (component := job.params.get(group.removesuffix("s"))) is not None:
+        one = job.params.get(group.removesuffix("s"))
+        for component in job.params.get("components", {}).get(group, [] if one is None else [one]):
             load(group, component)
     guard(job)
     stage.run(job)

@@ -134,6 +134,8 @@ class Experiment:
     keep_scores: bool = False
     left_out: dict[str, str] = field(default_factory=dict)
     """Systems that cannot be, each with the reason."""
+    recommend: int = 10
+    """Length of the lists of new items."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,7 @@ class _Entry:
     methods: dict[str, Any] = field(default_factory=dict)
     baseline: str = "grouped_popularity_personal"
     metrics: dict[str, Any] = field(default_factory=dict)
+    recommend: int = 10
 
 
 def load(config: Mapping[str, Any]) -> dict[str, Experiment]:
@@ -177,6 +180,8 @@ def _experiment(name: str, raw: Any, where: str, keep_scores: bool) -> Experimen
     entry = read(_Entry, raw, where)
     if not entry.seeds or len(set(entry.seeds)) != len(entry.seeds) or min(entry.seeds) < 0:
         raise ConfigError(f"{where}.seeds: give different whole numbers from 0 up, not {list(entry.seeds)}")
+    if entry.recommend < 1:
+        raise ConfigError(f"{where}.recommend: must be at least 1, not {entry.recommend}")
     data = _data(entry.data, entry.content, where)
     split = read(Split, entry.split, f"{where}.split")
     if "category" in split.strata and not any(options["as"] == "categories" for options in data.content.values()):
@@ -206,6 +211,7 @@ def _experiment(name: str, raw: Any, where: str, keep_scores: bool) -> Experimen
         metrics=read(Metrics, entry.metrics, f"{where}.metrics"),
         keep_scores=keep_scores,
         left_out=left_out,
+        recommend=entry.recommend,
     )
 
 

@@ -38,6 +38,18 @@ def code(stage: str, group: str | None = None, component: str | None = None) -> 
     return codeversion.digest(*roots)
 
 
+def recommend_code(experiment: Experiment) -> str:
+    """The same of the stage `recommend`, which may run any component of the experiment."""
+    places = (registry.locate(group, name) for group, names in components(experiment).items() for name in names)
+    return codeversion.digest("frostline.recommend", *(place.partition(":")[0] for place in places))
+
+
+def components(experiment: Experiment) -> dict[str, list[str]]:
+    """Names of the donors and methods of an experiment."""
+    methods = {system.method.name for system in experiment.systems.values() if system.method}
+    return {"donors": sorted({donor.name for donor in experiment.donors.values()}), "methods": sorted(methods)}
+
+
 def needs(system: System) -> tuple[str, ...]:
     """What a system's method learns from: names among `train`, `content`, `donor`."""
     return _method_class(system).needs
@@ -182,6 +194,25 @@ def _report(experiment: Experiment, of: dict) -> dict:
     }
 
 
+def _recommend(experiment: Experiment, of: dict) -> dict:
+    competitors = [system for system in experiment.systems.values() if system.kind in ("system", "baseline")]
+    return {
+        "systems": {
+            system.name: {
+                "method": system.method.name,
+                "points": system.points,
+                "donor": system.donor and {"donor": system.donor.name, "points": system.donor.points},
+                "signals": system.signals,
+            }
+            for system in competitors
+        },
+        "components": components(experiment),
+        "content": experiment.data.content,
+        "seed": min(experiment.seeds),
+        "top": experiment.recommend,
+    }
+
+
 _SPECS = {
     "ingest": _ingest,
     "split": _split,
@@ -198,4 +229,5 @@ _SPECS = {
     "aggregate": _aggregate,
     "audit": _audit,
     "report": _report,
+    "recommend": _recommend,
 }

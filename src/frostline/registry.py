@@ -17,6 +17,8 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "synthetic": "frostline.adapters.synthetic:Synthetic",
         "movielens-1m": "frostline.adapters.movielens:MovieLens1M",
         "movielens-100k": "frostline.adapters.movielens:MovieLens100K",
+        "movietweetings-100k": "frostline.adapters.movietweetings:MovieTweetings100K",
+        "ifdb": "frostline.adapters.ifdb:IFDB",
         "table": "frostline.adapters.table:Table",
     },
     "donors": {

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pytest
 
-from frostline.adapters import movielens
+import frostline.archive
 from frostline.adapters.movielens import MovieLens1M, MovieLens100K
 from frostline.dataset import KINDS
 from frostline.errors import InputError
@@ -97,7 +97,7 @@ def test_p5_member_paths_are_harmless_because_nothing_is_extracted(folder, tmp_p
 
 
 def test_p5_a_member_that_inflates_without_bound_is_refused(monkeypatch):
-    monkeypatch.setattr(movielens, "INFLATED_LIMIT", 10**6)
+    monkeypatch.setattr(frostline.archive, "INFLATED_LIMIT", 10**6)
     with pytest.raises(
         InputError, match=r"my\.zip: 'ratings.dat' would inflate to 2,000,000 bytes\. Get the archive again"
     ):

@@ -194,6 +194,9 @@ def axes(wildcards):
         "seed": list(map(str, experiment.seeds)),
         "system": list(experiment.systems),
         "fold": list(FOLDS),
+        "meta": [
+            system.name for system in experiment.systems.values() if system.signals
+        ],
         "tuned": [
             system.name
             for system in experiment.systems.values()

@@ -14,8 +14,6 @@ checked
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,20 +23,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
+from frostline.archive import REMEDY, member_of, opened
 from frostline.dataset import KINDS, Adapter, DataFile, Dataset
 from frostline.errors import InputError
 
-INFLATED_LIMIT = 2**30
-"""No member of a MovieLens archive is larger; one that claims to be is refused before it fills the memory."""
-
 # "Land Before Time III: The Time of the Great Giving (1995) (V)" has its year before the mark of a video.
 _YEAR = r"\s*\((?P<year>\d{4})\)(?P<mark>\s*\([A-Z]+\))?\s*$"
-_REMEDY = "Get the archive again from the publisher and leave it as it is"
 
 
 @dataclass(frozen=True)
-class _MovieLens(Adapter):
-    """What the editions share; a subclass describes its files.
+class MovieLens(Adapter):
+    """What the editions, and what is laid out like them, share; a subclass describes its files.
 
     Parameters
     ----------
@@ -70,13 +65,9 @@ class _MovieLens(Adapter):
             When the file is no zip, lacks a member, or a member is not in the official layout.
         """
         name = self.path or self.ARCHIVE
-        try:
-            archive = zipfile.ZipFile(files["archive"])
-        except zipfile.BadZipFile as error:
-            raise InputError(f"is not a readable zip file ({error})", _REMEDY, file=name) from error
-        with archive:
-            interactions = self._ratings(_member(archive, self.RATINGS, name), f"{name}:{self.RATINGS}")
-            ids, titles, genres = self._movies(_member(archive, self.ITEMS, name), f"{name}:{self.ITEMS}")
+        with opened(files["archive"], name) as archive:
+            interactions = self._ratings(member_of(archive, self.RATINGS, name), f"{name}:{self.RATINGS}")
+            ids, titles, genres = self._movies(member_of(archive, self.ITEMS, name), f"{name}:{self.ITEMS}")
         titles = pa.array(titles, pa.string())
         year = pc.struct_field(pc.extract_regex(titles, _YEAR), "year")
         items = pa.table(
@@ -121,7 +112,7 @@ class _MovieLens(Adapter):
             )
         except pa.ArrowInvalid as error:
             raise InputError(
-                f"is not user, item, rating, time separated by {self.SEPARATOR!r} ({error})", _REMEDY, file=where
+                f"is not user, item, rating, time separated by {self.SEPARATOR!r} ({error})", REMEDY, file=where
             ) from error
         table = table.select(["user", "item", "weight", "time"]).unify_dictionaries().combine_chunks()
         return table.append_column("row", pa.arange(1, table.num_rows + 1))
@@ -131,7 +122,7 @@ class _MovieLens(Adapter):
         """Ids, titles with the year, and genres."""
 
 
-class MovieLens1M(_MovieLens):
+class MovieLens1M(MovieLens):
     """MovieLens 1M: fields `genres`, `year` (from the title) and `title` (without the year)."""
 
     ARCHIVE = "ml-1m.zip"
@@ -140,11 +131,11 @@ class MovieLens1M(_MovieLens):
     EXPECTED: ClassVar = {"users": 6_040, "rated items": 3_706, "items": 3_883, "ratings": 1_000_209}
 
     def _movies(self, data: bytes, where: str) -> tuple[list[str], list[str], list[list[str]]]:
-        ids, titles, genres = _fields(data, "::", 3, where)
+        ids, titles, genres = fields_of(data, "::", 3, where)
         return ids, titles, [genre.split("|") for genre in genres]
 
 
-class MovieLens100K(_MovieLens):
+class MovieLens100K(MovieLens):
     """MovieLens 100K: fields as in the 1M edition; one of the publisher's genres is called `unknown`."""
 
     ARCHIVE = "ml-100k.zip"
@@ -159,7 +150,7 @@ class MovieLens100K(_MovieLens):
 
     def _movies(self, data: bytes, where: str) -> tuple[list[str], list[str], list[list[str]]]:
         names = self.GENRES.split("|")
-        ids, titles, _release, _video, _url, *flags = _fields(data, "|", 5 + len(names), where)
+        ids, titles, _release, _video, _url, *flags = fields_of(data, "|", 5 + len(names), where)
         genres = [
             [genre for genre, flag in zip(names, movie, strict=True) if flag == "1"]
             for movie in zip(*flags, strict=True)
@@ -167,30 +158,16 @@ class MovieLens100K(_MovieLens):
         return ids, titles, genres
 
 
-def _member(archive: zipfile.ZipFile, base: str, name: str) -> bytes:
-    """Inflate the one member of that base name, whatever its folder, into memory."""
-    found = [member for member in archive.infolist() if member.filename.rpartition("/")[2] == base]
-    if len(found) != 1:
-        raise InputError(f"has {len(found) or 'no'} member '{base}'", _REMEDY, file=name)
-    # zipfile never inflates beyond the size that the archive claims.
-    if found[0].file_size > INFLATED_LIMIT:
-        raise InputError(f"'{base}' would inflate to {found[0].file_size:,} bytes", _REMEDY, file=name)
-    try:
-        return archive.read(found[0])
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise InputError(f"'{base}' cannot be unpacked ({error})", _REMEDY, file=name) from error
-
-
-def _fields(data: bytes, separator: str, width: int, where: str) -> list[tuple[str, ...]]:
-    """Columns of a small latin-1 file without quoting."""
-    # Not `splitlines`, which would also break at characters that are text in latin-1.
-    lines = data.decode("latin-1").replace("\r\n", "\n").split("\n")
+def fields_of(data: bytes, separator: str, width: int, where: str, encoding: str = "latin-1") -> list[tuple[str, ...]]:
+    """Columns of a small file without quoting."""
+    # Not `splitlines`, which would also break at characters that are text.
+    lines = data.decode(encoding).replace("\r\n", "\n").split("\n")
     rows = [line.split(separator) for line in lines if line]
     for row, fields in enumerate(rows, start=1):
         if len(fields) != width:
             raise InputError(
-                f"{len(fields)} fields separated by {separator!r} instead of {width}", _REMEDY, file=where, row=row
+                f"{len(fields)} fields separated by {separator!r} instead of {width}", REMEDY, file=where, row=row
             )
     if not rows:
-        raise InputError("is empty", _REMEDY, file=where)
+        raise InputError("is empty", REMEDY, file=where)
     return list(zip(*rows, strict=True))
