@@ -153,8 +153,25 @@ def leaderboard_rows(systems=SYSTEMS, n_seeds=2):
 ROWS = leaderboard_rows()
 
 
+TUNING = [
+    {"seed": seed, "system": "als+linmap", "donor_params": json.dumps({"factors": 64}), "chosen": chosen}
+    | {"method_params": json.dumps({"alpha": alpha, "note": EVIL})}
+    for seed, best in ((42, 10.0), (43, 0.5))
+    for alpha in (0.5, 10.0)
+    for chosen in [alpha == best]
+]
+
+
 def render(**changed):
-    given = {"rows": ROWS, "quality": QUALITY, "split": SPLIT, "lineage": LINEAGE, "verdict": VERDICT, "params": PARAMS}
+    given = {
+        "rows": ROWS,
+        "tuning": TUNING,
+        "quality": QUALITY,
+        "split": SPLIT,
+        "lineage": LINEAGE,
+        "verdict": VERDICT,
+        "params": PARAMS,
+    }
     return report.render(**copy.deepcopy(given | changed))
 
 
@@ -534,7 +551,11 @@ def test_the_stage_runs_guarded_from_its_declared_files_and_repeats_its_bytes(fi
     for name, value in {"quality": QUALITY, "split": SPLIT, "lineage": LINEAGE, "verdict": VERDICT}.items():
         files.put(f"{name}.json", value)
     files.put("leaderboard.parquet", pa.Table.from_pylist(ROWS))
-    inputs = ["leaderboard=leaderboard.parquet", *(f"{n}={n}.json" for n in ("quality", "split", "lineage", "verdict"))]
+    files.put("tuning.parquet", pa.Table.from_pylist(TUNING))
+    inputs = [
+        *(f"{n}={n}.parquet" for n in ("leaderboard", "tuning")),
+        *(f"{n}={n}.json" for n in ("quality", "split", "lineage", "verdict")),
+    ]
     program = (
         "import sys; from frostline.cli import main; code = main();"
         "assert not {'matplotlib', 'scipy', 'sklearn'} & set(sys.modules); sys.exit(code)"
@@ -560,3 +581,17 @@ def test_the_stage_runs_guarded_from_its_declared_files_and_repeats_its_bytes(fi
         pages.append((files.folder / seed / "index.html").read_bytes())
     assert pages[0] == pages[1]
     assert len(pages[0]) < 300_000
+
+
+def test_what_the_grids_chose_is_shown_and_what_had_no_choice_is_not():
+    text = render()
+    assert "42: 10, 43: 0.5" in text and "What the grids chose" in text
+    assert text.count("42: 10, 43: 0.5") == 1 and "42: 64" not in text
+    assert "What the grids chose" not in render(tuning=[])
+
+
+@pytest.mark.parametrize("meta_users", ["shared", "disjoint", "crossfit"])
+def test_C7_the_page_says_whose_labels_taught_a_meta_method(meta_users):
+    split = PARAMS["split"] | {"meta_users": meta_users}
+    assert f"meta_users: {meta_users}" in render(params=PARAMS | {"learns": True, "split": split})
+    assert "Meta-methods" not in render(params=PARAMS | {"learns": False, "split": split})

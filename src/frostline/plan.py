@@ -191,6 +191,7 @@ def _report(experiment: Experiment, of: dict) -> dict:
         "donors": {label: _shown(donor) for label, donor in experiment.donors.items()},
         "methods": {system.name: _shown(system.method) for system in experiment.systems.values() if system.method},
         "ties": experiment.metrics.ties,
+        "learns": any(system.learning == "meta" for system in experiment.systems.values()),
     }
 
 

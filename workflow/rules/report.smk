@@ -15,6 +15,7 @@ LOOKS = [
 rule report:
     input:
         leaderboard=f"{RESULTS}/tables/leaderboard.parquet",
+        tuning=f"{RESULTS}/tables/tuning.parquet",
         quality=f"{RESULTS}/ingest/quality.json",
         split=f"{RESULTS}/audit/split.json",
         lineage=f"{RESULTS}/audit/lineage.json",

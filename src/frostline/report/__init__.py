@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
@@ -46,19 +47,23 @@ Board = Mapping[tuple[str, str], Row]
 
 
 def run(job: Job) -> None:
-    """Read `leaderboard`, `quality`, `split`, `lineage` and `verdict`; write `page`."""
-    rows = job.read_table("leaderboard").to_pylist()
+    """Read `leaderboard`, `tuning`, `quality`, `split`, `lineage` and `verdict`; write `page`."""
+    rows, tuning = (job.read_table(name).to_pylist() for name in ("leaderboard", "tuning"))
     found = {name: job.read_json(name) for name in ("quality", "split", "lineage", "verdict")}
-    job.write_text("page", render(rows, params=job.params, **found))
+    job.write_text("page", render(rows, tuning, params=job.params, **found))
 
 
-def render(rows: Sequence[Row], quality: Row, split: Row, lineage: Row, verdict: Row, params: Row) -> str:
+def render(
+    rows: Sequence[Row], tuning: Sequence[Row], quality: Row, split: Row, lineage: Row, verdict: Row, params: Row
+) -> str:
     """The page as HTML.
 
     Parameters
     ----------
     rows : sequence of dict
         Rows of `tables/leaderboard.parquet`.
+    tuning : sequence of dict
+        Rows of `tables/tuning.parquet`.
     quality, split, lineage, verdict : dict
         What `ingest` and `audit` wrote. What `quality` lacks is left out.
     params : dict
@@ -79,6 +84,7 @@ def render(rows: Sequence[Row], quality: Row, split: Row, lineage: Row, verdict:
             fold: numbers.span(row["n_excluded"] for row in board.values()) for fold, board in boards.items() if board
         },
         "notes": _notes(boards["test"]) + [(name, f"left out: {why}") for name, why in params["left_out"].items()],
+        "choices": _choices(tuning),
         "summaries": split.get("summaries", {}),
         "merges": _merges(split.get("summaries", {})),
         "quality": quality,
@@ -215,6 +221,25 @@ def _notes(board: Board) -> list[tuple[str, str]]:
             about[row["note"]].append(system)
     every = len({system for system, _ in board})
     return [("every system" if len(systems) == every else ", ".join(systems), note) for note, systems in about.items()]
+
+
+def _choices(tuning: Sequence[Row]) -> list[tuple[str, str, str]]:
+    """System, parameter and the chosen value in each seed, for the parameters that had several values to choose from."""
+    points: dict[str, list[tuple[int, bool, dict]]] = {}
+    for row in tuning:
+        options = json.loads(row["donor_params"]) | json.loads(row["method_params"])
+        points.setdefault(row["system"], []).append((row["seed"], row["chosen"], options))
+    return [
+        (
+            system,
+            name,
+            ", ".join(f"{seed}: {wording.listed({name: o[name]})[0].partition(' = ')[2]}" for seed, o in chosen),
+        )
+        for system, found in points.items()
+        for chosen in [[(seed, options) for seed, is_chosen, options in found if is_chosen]]
+        for name in found[0][2]
+        if len({repr(options[name]) for _, _, options in found}) > 1
+    ]
 
 
 def _merges(summaries: Mapping[str, Row]) -> list[tuple[list[str], list[Row]]]:

@@ -183,7 +183,22 @@ def definitions(params: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Interval", interval),
         ("± sd", spread),
         ("Val figures", _val(params["split"])),
+        *([("Meta-methods", _META_USERS[params["split"]["meta_users"]])] if params.get("learns") else []),
     ]
+
+
+_OUT_OF_FOLD = (
+    "They learn from val-cold labels how to combine the scores of other systems. On val, an item’s score comes from a model "
+    "that saw no label of its item fold."
+)
+_META_USERS = {
+    "crossfit": f"{_OUT_OF_FOLD} Users are halved, and each half is scored by the model trained on the other’s labels: no "
+    "user’s own taste in val items reaches the scores of his test items (meta_users: crossfit).",
+    "disjoint": f"{_OUT_OF_FOLD} Half of the users train the models and are left out of the figures of every system, which "
+    "halves the queries (meta_users: disjoint).",
+    "shared": f"{_OUT_OF_FOLD} All users train one model, so a user’s own taste in val items has a part in the scores of "
+    "his test items, as it may where the users of tomorrow are those of today (meta_users: shared).",
+}
 
 
 def _ties(rule: str) -> str:
