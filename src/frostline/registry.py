@@ -38,6 +38,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "content_profile": "frostline.methods.content_profile:ContentProfile",
         "predicted_popularity": "frostline.methods.predicted_popularity:PredictedPopularity",
         "content_ridge": "frostline.methods.content_ridge:ContentRidge",
+        "content_kernel": "frostline.methods.content_kernel:ContentKernel",
         "knn": "frostline.methods.knn:KNN",
         "attention_knn": "frostline.methods.attention_knn:AttentionKNN",
         "debiased_knn": "frostline.methods.debiased_knn:DebiasedKNN",

@@ -146,6 +146,15 @@ def test_kernel_map_is_kernel_ridge_around_the_mean_popularity_apart(case, p):
     np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-3)
 
 
+def test_content_kernel_is_kernel_ridge_on_what_users_took(case):
+    warm, cold, dense = case
+    model = KernelRidge(alpha=0.7, kernel="precomputed")
+    model.fit(product_kernel(warm.content, warm.content), (dense["seen"] - dense["seen"].mean(axis=1)[:, None]).T)
+    expected = model.predict(product_kernel(cold, warm.content)).T + dense["seen"].mean(axis=1)[:, None]
+    found = scored("content_kernel", warm, cold, alpha=0.7, popularity=0)
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
+
+
 def test_product_kernel_is_written_out(case):
     _, cold, _ = case
     expected, texts = 1.0, 0.0

@@ -46,13 +46,13 @@ class KernelMap(RidgeMethod):
         n_items = warm.content.matrix.shape[0]
         if n_items > self.max_items:
             raise FrostlineError(
-                f"kernel_map needs a dense matrix over {n_items} warm items, more than max_items: {self.max_items}. "
-                "Raise max_items if the memory is there, or use linmap"
+                f"{type(self).__name__} needs a dense matrix over {n_items} warm items, more than max_items: {self.max_items}. "
+                "Raise max_items if the memory is there, or use linmap or content_ridge"
             )
         kernel = product_kernel(warm.content, warm.content)
         kernel[np.diag_indices_from(kernel)] += self.alpha
         size = np.log(warm.train.sum(axis=0) + SHRINKAGE)
-        factors = warm.donor.right / np.exp(self.popularity * size)[:, None]
+        factors = self.learned(warm).right / np.exp(self.popularity * size)[:, None]
         targets = np.column_stack([factors, size]).astype(np.float64)
         level = targets.mean(axis=0)
         dual = solve(kernel, targets - level, assume_a="pos", overwrite_a=True)
@@ -61,7 +61,11 @@ class KernelMap(RidgeMethod):
     def score(self, model: dict, warm: Warm, cold: Content) -> Bilinear:
         predicted = product_kernel(cold, warm.content).astype(np.float32) @ model["dual"] + model["level"]
         factors, size = predicted[:, :-1], predicted[:, -1:]
-        return Bilinear(warm.donor.left, factors * np.exp(self.popularity * size))
+        return Bilinear(self.learned(warm).left, factors * np.exp(self.popularity * size))
+
+    def learned(self, warm: Warm) -> Bilinear:
+        """The scores that are regressed on content."""
+        return warm.donor
 
 
 def product_kernel(left: Content, right: Content) -> np.ndarray:
