@@ -46,7 +46,7 @@ class KernelMap(RidgeMethod):
         n_items = warm.content.matrix.shape[0]
         if n_items > self.max_items:
             raise FrostlineError(
-                f"{type(self).__name__} needs a dense matrix over {n_items} warm items, more than max_items: {self.max_items}. "
+                f"{type(self).__name__} needs a dense matrix over {n_items} warm items, above max_items: {self.max_items}. "
                 "Raise max_items if the memory is there, or use linmap or content_ridge"
             )
         kernel = product_kernel(warm.content, warm.content)
