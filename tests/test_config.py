@@ -483,3 +483,19 @@ def test_C15_a_meta_method_brings_what_it_combines():
     free = {name for name, s in systems.items() if s.learning != "meta" and s.kind in ("system", "baseline")}
     assert set(systems["stacking_full"].signals) == free and len(free) == 2 + 4 * 2
     assert systems["stacking_full"].learning == "meta" and systems["ease+weak"].learning == "tuned"
+
+
+def test_a_meta_method_combines_the_systems_that_it_names():
+    entry = {
+        "protocol": "cold-items",
+        "data": {"adapter": "synthetic"},
+        "content": ["categories"],
+        "donors": {"als": {}},
+    }
+    entry["methods"] = {"knn": {}, "few": {"method": "stacking_full", "signals": ["als+knn", "grouped_popularity"]}}
+    systems = load({"experiments": {"demo": entry}})["demo"].systems
+    assert systems["few"].signals == ("als+knn", "grouped_popularity") and len(systems["few"].points) == 1
+    entry["methods"]["few"]["signals"] = ["als+knm"]
+    said = r"methods\.few\.signals\[0\]: no system 'als\+knm'.* did you mean 'als\+knn'"
+    with pytest.raises(ConfigError, match=said):
+        load({"experiments": {"demo": entry}})

@@ -323,7 +323,7 @@ def _systems(
     combined = [system for system in systems if system.kind != "control"]
     for method in methods.values():
         if issubclass(registry.load("methods", method.name), MetaMethod):
-            for name, found in _meta_systems(method, combined, donors).items():
+            for name, found in _meta_systems(method, combined, donors, where).items():
                 if isinstance(found, System):
                     systems.append(found)
                 else:
@@ -345,11 +345,21 @@ def _with_signals(methods: dict[str, Component], where: str) -> dict[str, Compon
     return methods | _components("methods", wanted, where)
 
 
-def _meta_systems(method: Component, systems: list[System], donors: dict[str, Component]) -> dict[str, System | str]:
+def _meta_systems(
+    method: Component, systems: list[System], donors: dict[str, Component], where: str
+) -> dict[str, System | str]:
     """The rows of a meta-method, or why there is none: one, or one a donor where it combines what needs a donor."""
     combines = registry.load("methods", method.name).combines
     if combines is None:
-        return {method.label: System(method.label, "system", method, None, tuple(system.name for system in systems))}
+        names = [system.name for system in systems]
+        signals = method.points[0]["signals"] or tuple(names)
+        for position, name in enumerate(signals):
+            if name not in names:
+                raise ConfigError(
+                    f"{where}.methods.{method.label}.signals[{position}]: no system '{name}' that learns from no label, "
+                    f"{suggest(name, names)}"
+                )
+        return {method.label: System(method.label, "system", method, None, signals)}
     first = {(s.method.name, s.donor and s.donor.label): s.name for s in reversed(systems)}
     needs_donor = {name for name in combines if "donor" in registry.load("methods", name).needs}
     found: dict[str, System | str] = {}

@@ -29,7 +29,7 @@ class MetaMethod:
     ----------------
     combines : tuple of str or None
         Names of the methods whose systems are the signals, those that transfer a donor's scores once for each donor; None
-        for every system of the experiment that learns from no label.
+        for the systems that the parameter `signals` names, or for all that learn from no label if it names none.
     within_query : bool
         Whether each signal is brought to mean 0 and standard deviation 1 over the candidates of a query. The features
         are the scores as they are otherwise.

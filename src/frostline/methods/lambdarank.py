@@ -25,6 +25,7 @@ class LambdaRank(MetaMethod):
     learning_rate: float = 0.1
     min_pairs: int = 1000
     monotone: bool = True
+    signals: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.trees < 1 or self.leaves < 2 or self.learning_rate <= 0 or self.min_pairs < 1:

@@ -1,4 +1,4 @@
-"""Every system that learns from no label, of every donor, combined by logistic regression within the query."""
+"""Systems that learn from no label, all of every donor or those named, combined by logistic regression within the query."""
 
 from __future__ import annotations
 
@@ -11,4 +11,5 @@ from frostline.stacking import LogisticMeta
 class StackingFull(LogisticMeta):
     """What a query's candidates have in common cannot order them, so each signal counts by its place within the query."""
 
-    C: float = 0.001
+    C: float = 0.0001
+    signals: tuple[str, ...] = ()
