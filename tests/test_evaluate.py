@@ -13,7 +13,7 @@ from frostline import evaluate as stage
 from frostline import evaluation
 from frostline.errors import FrostlineError
 from frostline.evaluation import evaluate_scores, exact_mean
-from frostline.folds import item_folds
+from frostline.folds import item_folds, meta_half
 from frostline.ranking import contributions, evaluate, metrics_at, pooled_auc, rank_relevant
 
 METRICS = metrics_at((1, 3, 5))
@@ -306,3 +306,18 @@ def test_the_oracle_is_scored_from_the_truth_whatever_its_order(files):
     found = run(files, inputs=["truth.npz"])
     for one, two in zip(expected[:2], found[:2], strict=True):
         assert one.equals(two)
+
+
+def test_C7_disjoint_leaves_the_meta_users_out_and_no_other(files):
+    """Rulings 14: half of the users taught the meta-models, so their labels judge nothing."""
+    scores, query, column = grid(4)
+    lay_out(files, scores, query, column)
+    whole, _, pooled = run(files)
+    rest, _, pooled_rest = run(files, meta_users="disjoint")
+    taught = meta_half(25, 3)
+    assert taught.sum() == 13 and not np.isnan(rest["recall@5"].to_numpy()).all()
+    for metric in ("recall@5", "ndcg@3", "auc"):
+        before, after = whole[metric].to_numpy(), rest[metric].to_numpy()
+        assert np.isnan(after[taught]).all()
+        np.testing.assert_array_equal(after[~taught], before[~taught])
+    assert pooled_rest["n_queries"] == (~np.isnan(whole["recall@5"].to_numpy()) & ~taught).sum() < pooled["n_queries"]

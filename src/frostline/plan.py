@@ -177,7 +177,7 @@ def _shown(component: Component) -> dict:
     return {
         name: values[0] if len(values) == 1 else values
         for name in component.points[0]
-        for values in [list(dict.fromkeys(point[name] for point in component.points))]
+        for values in [list({repr(point[name]): point[name] for point in component.points}.values())]
     }
 
 

@@ -39,7 +39,8 @@ class Workspace:
     def command(self, *arguments: str, cores: int = 2) -> list[str]:
         base = [sys.executable, "-m", "snakemake", "--snakefile", str(self.root / "Snakefile")]
         profile = ["--workflow-profile", str(self.root / "profiles/default")]
-        return [*base, *profile, "--cores", str(cores), "--configfile", "config.yaml", *arguments]
+        # A target after --configfile would be taken for another config.
+        return [*base, *profile, "--cores", str(cores), *arguments, "--configfile", "config.yaml"]
 
     @property
     def environment(self) -> dict[str, str]:

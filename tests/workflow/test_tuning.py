@@ -22,6 +22,7 @@ def tuned(tmp_path_factory) -> Workspace:
     experiment = copy.deepcopy(SMALL)
     experiment["donors"]["als"]["factors"] = [4, 8]
     experiment["methods"]["linmap"]["alpha"] = [1, 100]
+    experiment["methods"]["stacking_full"] = {"C": [0.0001, 0.01]}
     workspace = Workspace(tmp_path_factory.mktemp("tuned"), experiment)
     workspace.run()
     return workspace
@@ -34,9 +35,9 @@ def table(workspace: Workspace, name: str) -> list[dict]:
 
 def test_every_point_is_in_the_table_and_the_best_is_chosen(tuned):
     rows = table(tuned, "tuning")
-    assert len(rows) == 2 * (2 + 2 * 2)
+    assert len(rows) == 2 * (2 + 2 * 2 + 2)
     for seed in "12":
-        for system in ("als+knn", "als+linmap"):
+        for system in ("als+knn", "als+linmap", "stacking_full"):
             points = [row for row in rows if (row["seed"], row["system"]) == (seed, system)]
             best = max(points, key=lambda row: float(row["mean"]))
             assert [row["chosen"] for row in points].count("True") == 1 and best["chosen"] == "True"
@@ -53,6 +54,18 @@ def test_the_chosen_parameters_are_what_a_run_without_a_grid_gives(tuned, tmp_pa
     plain.run()
     path = f"results/small/seed-{seed}/systems/{system}/test/per_query.parquet"
     assert (plain.folder / path).read_bytes() == (tuned.folder / path).read_bytes()
+
+
+def test_C6_what_learned_from_val_labels_is_in_the_lineage_and_the_audit_passes(tuned):
+    """The one way from val labels to test scores leads through the stages that may learn from them."""
+    checks = tuned.read_json("audit/verdict.json")["checks"]
+    assert checks and all(checks.values())
+    graph = {(edge["source"], edge["target"]): edge["files"] for edge in tuned.read_json("audit/lineage.json")["graph"]}
+    assert graph["split", "fit_meta"] == ["items.parquet", "queries.parquet", "val.parquet"]
+    assert graph["fit_meta", "score_meta"] == ["model.npz", "tuned.json"]
+    assert ("split", "score_meta") not in graph
+    with open(tuned.folder / "results/small/seed-1/systems/stacking_full/test/scores.npy.prov.json") as stream:
+        assert not any("test.parquet" in file for file in json.load(stream)["ancestors"])
 
 
 def test_C5_no_choice_and_no_score_moves_with_the_test_labels(tuned):
