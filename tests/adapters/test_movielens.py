@@ -1,9 +1,7 @@
 """MovieLens in the publisher's layout: exact counts on the real archives, and archives that are not what they should be."""
 
 import io
-import os
 import zipfile
-from pathlib import Path
 
 import pyarrow.compute as pc
 import pytest
@@ -13,20 +11,9 @@ from frostline.adapters.movielens import MovieLens1M, MovieLens100K
 from frostline.dataset import KINDS
 from frostline.errors import InputError
 
-DATA = Path(os.environ.get("FROSTLINE_DATA") or Path(__file__).parents[3] / "shared" / "data")
-
-
-def real(adapter_class):
-    path = DATA / adapter_class.ARCHIVE
-    if not path.exists():
-        message = f"{path} is not there; set FROSTLINE_DATA to the folder that holds it"
-        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
-    with open(path, "rb") as file:
-        return adapter_class().read({"archive": file}, {})
-
 
 @pytest.mark.parametrize("adapter_class", [MovieLens1M, MovieLens100K])
-def test_p5_real_archive_has_the_publishers_counts(adapter_class):
+def test_p5_real_archive_has_the_publishers_counts(adapter_class, real):
     dataset = real(adapter_class)
     expected = {
         MovieLens1M: {"users": 6_040, "rated items": 3_706, "items": 3_883, "ratings": 1_000_209},
@@ -42,7 +29,7 @@ def test_p5_real_archive_has_the_publishers_counts(adapter_class):
         assert dataset.items.schema.field(name).type == KINDS[kind]
 
 
-def test_real_1m_fields():
+def test_real_1m_fields(real):
     dataset = real(MovieLens1M)
     movies = {row["item_id"]: row for row in dataset.items.to_pylist()}
     assert movies["1"] == {
@@ -58,7 +45,7 @@ def test_real_1m_fields():
     assert first == {"user": "1", "item": "1193", "weight": 5, "time": 978300760, "row": 1}
 
 
-def test_real_100k_fields():
+def test_real_100k_fields(real):
     movies = {row["item_id"]: row for row in real(MovieLens100K).items.to_pylist()}
     assert movies["2"]["genres"] == ["Action", "Adventure", "Thriller"]
     assert movies["267"]["year"] is None and movies["267"]["genres"] == ["unknown"]

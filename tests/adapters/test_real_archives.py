@@ -1,9 +1,7 @@
 """MovieTweetings and IFDB: exact counts and fields on the real archives, and files that are not what they should be."""
 
 import io
-import os
 import zipfile
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,27 +10,12 @@ import pytest
 
 from frostline.adapters.ifdb import IFDB
 from frostline.adapters.movietweetings import MovieTweetings100K
-from frostline.dataset import KINDS
 from frostline.errors import InputError
 
-DATA = Path(os.environ.get("FROSTLINE_DATA") or Path(__file__).parents[3] / "shared" / "data")
 
-
-def real(adapter_class):
-    path = DATA / adapter_class.ARCHIVE
-    if not path.exists():
-        message = f"{path} is not there; set FROSTLINE_DATA to the folder that holds it"
-        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
-    with open(path, "rb") as file:
-        dataset = adapter_class().read({"archive": file}, {})
-    for name, kind in adapter_class().kinds().items():
-        assert dataset.items.schema.field(name).type == KINDS[kind]
-    assert not dataset.notes
-    return dataset
-
-
-def test_P5_movietweetings_has_the_publishers_counts():
+def test_P5_movietweetings_has_the_publishers_counts(real):
     dataset = real(MovieTweetings100K)
+    assert not dataset.notes
     assert dataset.interactions.num_rows == 100_000 and dataset.items.num_rows == 10_506
     assert len(pc.unique(dataset.interactions["user"])) == 16_554
     assert pc.sum(pc.equal(pc.list_value_length(dataset.items["genres"]), 0)).as_py() == 66
@@ -43,8 +26,9 @@ def test_P5_movietweetings_has_the_publishers_counts():
     assert pc.min(time).as_py() > 1361923200 and pc.max(time).as_py() < 1378166400  # 2013-02-27 to 2013-09-03
 
 
-def test_P5_ifdb_has_its_counts_and_placeholders_are_no_times():
+def test_P5_ifdb_has_its_counts_and_placeholders_are_no_times(real):
     dataset = real(IFDB)
+    assert not dataset.notes
     assert dataset.interactions.num_rows == 71_033 and dataset.items.num_rows == 6_103
     assert len(pc.unique(dataset.interactions["user"])) == 3_179
     assert len(pc.unique(dataset.interactions["item"])) == 9_547
