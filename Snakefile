@@ -37,6 +37,9 @@ rule all:
 
 onsuccess:
     for experiment in EXPERIMENTS:
+        lists = Path("results", experiment, "recommend")
+        if lists.exists():
+            logger.info(f"New items: {lists.absolute()}")
         page = Path("results", experiment, "report", "index.html")
         if page.exists():
             logger.info(f"Report: {page.absolute()}")

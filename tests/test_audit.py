@@ -382,10 +382,23 @@ def figures(effects, seeds=(1, 2, 3), n_users=150, n_items=60, noise=0.25):
     return Results("test", tuple(seeds), tuple(effects), per_query, per_item, pooled)
 
 
-def verdict(results, chosen, kinds=None):
+def verdict(results, chosen, kinds=None, on_val=lambda system, seed: 0.5):
     kinds = {system: "baseline" if system == "base" else "system" for system in results.systems} | (kinds or {})
     params = {"primary": "ndcg@5", "baseline": "base", "seeds": results.seeds, "systems": kinds}
-    return audit.give_verdict(results, dict(zip(results.seeds, chosen, strict=True)), params)
+    choices = {
+        seed: {"system": choice, "val": {system: on_val(system, seed) for system in results.systems}}
+        for seed, choice in zip(results.seeds, chosen, strict=True)
+    }
+    return audit.give_verdict(results, choices, params)
+
+
+def test_P3_of_systems_that_as_many_seeds_chose_the_better_on_val_is_named():
+    results = figures({"base": 0.2, "good": 0.3, "better": 0.3}, seeds=(1, 2))
+    for better in ("good", "better"):
+        found = verdict(
+            results, ["good", "better"], on_val=lambda system, seed, best=better: 0.5 + 0.1 * (system == best)
+        )
+        assert found["chosen"] == better and found["chosen_by_seed"] == {"1": "good", "2": "better"}
 
 
 def test_P3_a_clear_winner_is_worth_its_transfer():

@@ -496,6 +496,6 @@ def test_a_meta_method_combines_the_systems_that_it_names():
     systems = load({"experiments": {"demo": entry}})["demo"].systems
     assert systems["few"].signals == ("als+knn", "grouped_popularity") and len(systems["few"].points) == 1
     entry["methods"]["few"]["signals"] = ["als+knm"]
-    said = r"methods\.few\.signals\[0\]: no system 'als\+knm'.* did you mean 'als\+knn'"
+    said = r"methods\.few\.signals\[0\]: 'als\+knm' is no system of this experiment.* did you mean 'als\+knn'"
     with pytest.raises(ConfigError, match=said):
         load({"experiments": {"demo": entry}})

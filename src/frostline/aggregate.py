@@ -9,6 +9,7 @@ import math
 import statistics
 from collections.abc import Mapping
 
+import numpy as np
 import pyarrow as pa
 
 from frostline.artifacts import Job
@@ -72,7 +73,9 @@ def leaderboard(results: Results, params: dict) -> list[dict]:
     over seeds: queries that count, and those without a relevant candidate.
     """
     metrics = [str(metric) for metric in metrics_at(params["k"])]
-    low, high = interval(draw_means(results.by_seed(metrics), min(params["seeds"])))
+    # Every metric lies between 0 and 1, which a sum of two resampling terms does not know.
+    draws = np.clip(draw_means(results.by_seed(metrics), min(params["seeds"])), 0, 1)
+    low, high = interval(draws)
     base_auc = {seed: results.pooled[seed, params["baseline"]]["mean"]["auc"] for seed in results.seeds}
     rows = []
     for number, system in enumerate(results.systems):
@@ -158,6 +161,8 @@ def wide(rows: list[dict], params: dict) -> str:
         row["system"]: f"{row['ci_low']:.4f} to {row['ci_high']:.4f}" for row in test if row["metric"] == primary
     }
     cell = {(row["system"], row["metric"]): _cell(row) for row in test}
+    n_seeds = len(params["seeds"])
+    spread = f"mean ± standard deviation over {n_seeds} seeds" if n_seeds > 1 else "one seed"
     lines = [
         f"| system | kind | {primary} | 95 % interval | {' | '.join(metrics[1:])} |",
         f"|---|---|---:|---:|{'---:|' * (len(metrics) - 1)}",
@@ -167,7 +172,7 @@ def wide(rows: list[dict], params: dict) -> str:
             for system in dict.fromkeys(row["system"] for row in test)
         ),
         "",
-        f"Test-cold items, mean ± standard deviation over {len(params['seeds'])} seeds; in brackets the worst and best "
+        f"Test-cold items, {spread}; in brackets the worst and best "
         f"case of the order of tied candidates, where they are more than {WIDE_TIES} apart.",
         *(f"Left out: {system}, because it {reason}." for system, reason in params["left_out"].items()),
     ]

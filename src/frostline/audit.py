@@ -39,8 +39,8 @@ def run(job: Job) -> None:
     )
     lineage, graph = lineage_checks(job)
     job.write_json("lineage", {"checks": lineage, "graph": graph})
-    chosen = {seed: job.read_json(f"chosen[{seed}]")["system"] for seed in seeds}
-    verdict = give_verdict(read_results(job, TEST), chosen, job.params)
+    choices = {seed: job.read_json(f"chosen[{seed}]") for seed in seeds}
+    verdict = give_verdict(read_results(job, TEST), choices, job.params)
     job.write_json("verdict", verdict | {"checks": {check["name"]: check["passed"] for check in checks + lineage}})
 
 
@@ -132,20 +132,24 @@ def lineage_checks(job: Job) -> tuple[list[dict], list[dict]]:
     return checks, graph
 
 
-def give_verdict(results: Results, chosen: Mapping[int, str], params: Mapping) -> dict:
+def give_verdict(results: Results, choices: Mapping[int, Mapping], params: Mapping) -> dict:
     """Compare each seed's choice with the baseline on test.
+
+    `choices` is what the stage `select` wrote for each seed. The system that most seeds chose is named, of several the one
+    with the highest mean on val.
 
     The difference is the mean over seeds of each seed's own choice minus the baseline, its interval the crossed
     bootstrap over seeds, users and items. Transfer is worth it if the interval is above zero.
     """
     metric, baseline = params["primary"], params["baseline"]
+    chosen = {seed: choice["system"] for seed, choice in choices.items()}
     pairs: list[SeedResult] = []
     for seed, whole in zip(results.seeds, results.by_seed([metric]), strict=True):
         columns = [results.systems.index(chosen[seed]), results.systems.index(baseline)]
         pairs.append(
             SeedResult(whole.user, whole.values[:, columns], whole.item, whole.shares[:, columns], whole.relevance)
         )
-    draws = draw_means(pairs, min(params["seeds"]))
+    draws = np.clip(draw_means(pairs, min(params["seeds"])), 0, 1)
     low, high = (rounded(float(bound)) for bound in interval(draws[:, 0] - draws[:, 1]))
     mean = {
         system: statistics.fmean(results.pooled[seed, system]["mean"][metric] for seed in results.seeds)
@@ -155,7 +159,8 @@ def give_verdict(results: Results, chosen: Mapping[int, str], params: Mapping) -
     of_choice = statistics.fmean(results.pooled[seed, chosen[seed]]["mean"][metric] for seed in results.seeds)
     hindsight = min(mean, key=lambda name: (-mean[name], name))
     votes = Counter(chosen.values())
-    majority = min(votes, key=lambda name: (-votes[name], name))
+    on_val = {name: statistics.fmean(choice["val"][name] for choice in choices.values()) for name in votes}
+    majority = min(votes, key=lambda name: (-votes[name], -on_val[name], name))
     return {
         "chosen": majority,
         "chosen_by_seed": {str(seed): system for seed, system in chosen.items()},

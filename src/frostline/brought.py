@@ -6,6 +6,7 @@ checked: it scores every warm item, and neither a cold one nor anything that the
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -32,6 +33,11 @@ class Known:
 
 class BroughtDonor(Donor):
     """Base of donors that are files of the user's. A path may contain `{seed}`: every seed draws other cold items."""
+
+    def __post_init__(self) -> None:
+        for path in self.files().values():
+            if re.search(r"[{}]", path.replace("{seed}", "")):
+                raise ValueError(f"the path {path!r} has braces that are not {{seed}}")
 
     @abstractmethod
     def files(self) -> Mapping[str, str]:
@@ -66,9 +72,9 @@ class Refusal:
     def raise_if_any(self) -> None:
         if self._problems:
             raise FrostlineError(
-                f"{self._file}: cannot be used as a donor: {', and '.join(self._problems)}. A donor must score the warm "
-                "items of its seed and no others: train it on split/train.parquet of this seed, and give each seed a file "
-                "of its own by {seed} in its path"
+                f"{self._file}: cannot be used as a donor: {', and '.join(self._problems)}. A donor gives a number "
+                "for all users and warm items of its seed, once, and for nothing else: train it on split/train.parquet of "
+                "this seed, and give each seed a file of its own by {seed} in its path"
             )
 
 

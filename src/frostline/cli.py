@@ -148,4 +148,7 @@ def _pairs(items: list[str]) -> list[tuple[str, str]]:
 def _inspect(path: str) -> None:
     from frostline.inspect import describe
 
-    print(describe(path))
+    try:
+        print(describe(path), flush=True)
+    except BrokenPipeError:  # `| head` has seen enough; what is left must not be written at exit either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

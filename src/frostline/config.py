@@ -195,7 +195,8 @@ def _experiment(name: str, raw: Any, where: str, keep_scores: bool) -> Experimen
     competitors = [system.name for system in systems.values() if system.kind in ("system", "baseline")]
     if entry.baseline in left_out:
         raise ConfigError(
-            f"{where}.baseline: '{entry.baseline}' cannot be computed: {left_out[entry.baseline]}. Name another system"
+            f"{where}.baseline: '{entry.baseline}' cannot be computed: {left_out[entry.baseline]}. Name another system, "
+            f"one of {', '.join(competitors) or 'the methods that you add'}"
         )
     if entry.baseline not in competitors:
         raise ConfigError(f"{where}.baseline: no system '{entry.baseline}', {suggest(entry.baseline, competitors)}")
@@ -354,10 +355,10 @@ def _meta_systems(
         names = [system.name for system in systems]
         signals = method.points[0]["signals"] or tuple(names)
         for position, name in enumerate(signals):
-            if name not in names:
+            if name not in names or name in signals[:position]:
+                what = "is named twice" if name in names else "is no system of this experiment that it could combine"
                 raise ConfigError(
-                    f"{where}.methods.{method.label}.signals[{position}]: no system '{name}' that learns from no label, "
-                    f"{suggest(name, names)}"
+                    f"{where}.methods.{method.label}.signals[{position}]: '{name}' {what}, {suggest(name, names)}"
                 )
         return {method.label: System(method.label, "system", method, None, signals)}
     first = {(s.method.name, s.donor and s.donor.label): s.name for s in reversed(systems)}

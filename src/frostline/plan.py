@@ -177,6 +177,7 @@ def _shown(component: Component) -> dict:
     return {
         name: values[0] if len(values) == 1 else values
         for name in component.points[0]
+        if name != "signals"  # what a meta-method combines is shown by the systems' names
         for values in [list({repr(point[name]): point[name] for point in component.points}.values())]
     }
 
@@ -189,7 +190,11 @@ def _report(experiment: Experiment, of: dict) -> dict:
         "content": experiment.data.content,
         "split": dataclasses.asdict(experiment.split),
         "donors": {label: _shown(donor) for label, donor in experiment.donors.items()},
-        "methods": {system.name: _shown(system.method) for system in experiment.systems.values() if system.method},
+        "methods": {
+            system.name: _shown(system.method) | ({"combines": system.signals} if system.signals else {})
+            for system in experiment.systems.values()
+            if system.method
+        },
         "ties": experiment.metrics.ties,
         "learns": any(system.learning == "meta" for system in experiment.systems.values()),
     }

@@ -110,7 +110,7 @@ class _Refit:
         if hasattr(donor_class, "files"):
             raise FrostlineError(
                 f"system '{name}' rests on a donor that was trained elsewhere, which cannot be trained again here on all "
-                "interactions. Let your own model score its warm items and map them as the report says"
+                "interactions. Name systems without a brought donor, or let your own pipeline rank the new items"
             )
         donor, warm = donor_class(**spec["points"][number]), self._warm
         extra = {"content": warm.content} if donor_class.needs_content else {}

@@ -40,6 +40,9 @@ def test_every_system_gets_a_row_and_the_audit_passes(finished):
     """C15, C16: baselines and controls are there though the config does not name them."""
     rows = [row for row in leaderboard(finished) if row["metric"] == "ndcg@10" and row["fold"] == "test"]
     assert {row["system"] for row in rows} == SYSTEMS
+    # Two resampling terms may add up to more than a metric can be; a table must not say so.
+    bounds = [float(row[side]) for row in leaderboard(finished) for side in ("ci_low", "ci_high") if row[side]]
+    assert len(bounds) > 500 and 0 <= min(bounds) <= max(bounds) <= 1
     verdict = finished.read_json("audit/verdict.json")
     assert verdict["checks"] and all(verdict["checks"].values())
     assert "<html" in (finished.folder / "results/small/report/index.html").read_text()

@@ -37,6 +37,7 @@ class Scores(BroughtDonor):
     has_factors = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for role in self.columns:
             if role not in _ROLES:
                 raise ValueError(f"columns has the unknown key '{role}', {suggest(role, _ROLES)}")
