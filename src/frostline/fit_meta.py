@@ -44,28 +44,21 @@ def run(job: Job) -> None:
     groups = user_groups(known.n_queries, params["meta_users"], params["seed"])
     models = Models(val_signals(job, len(params["signals"])), known, groups, params)
 
-    # For the choice a fold is judged without its own labels, and, where the choice is for another fold, without its either.
-    trials = [(point, fold, (fold,)) for point in points for fold in folds]
-    if len(points) > 1:
-        trials += [
-            (p, fold, tuple(sorted({fold, hidden})))
-            for p in points
-            for fold in folds
-            for hidden in folds
-            if hidden != fold
-        ]
-    figure = judge(models, trials, params)
+    def unknown(fold: int, hidden: int) -> tuple[int, ...]:
+        """A fold is judged without its own labels, and, where the choice is for another fold, without that one's either."""
+        return tuple(sorted({fold, hidden}))
+
+    pairs = [(fold, hidden) for fold in folds for hidden in folds if fold == hidden or len(points) > 1]
+    figure = judge(models, [(point, fold, unknown(fold, hidden)) for point in points for fold, hidden in pairs], params)
     figures = np.array([[figure[point, fold, (fold,)] for fold in folds] for point in points])
     job.write_json("tuned", tuned_record(params["primary"], params["points"], figures))
     chosen = [0] * len(folds)
     if len(points) > 1:
-        others = {hidden: [fold for fold in folds if fold != hidden] for hidden in folds}
-        chosen = [
-            best_point(
-                np.array([[figure[p, fold, tuple(sorted({fold, hidden}))] for fold in others[hidden]] for p in points])
+        for hidden in folds:
+            others = [fold for fold in folds if fold != hidden]
+            chosen[hidden] = best_point(
+                np.array([[figure[point, fold, unknown(fold, hidden)] for fold in others] for point in points])
             )
-            for hidden in folds
-        ]
     with job.array_writer("scores", (known.n_queries, len(known.fold)), np.float32) as write:
         for rows, features in models.blocks():
             block = np.empty((len(rows), len(known.fold)), np.float32)
@@ -93,14 +86,13 @@ class Models:
         most = max(1, TRAINING_PAIRS // len(known.fold))
         draw = generator(self.seed, "meta-training").permutation(known.n_queries)
         self.users = [np.sort(draw[group.train[draw]][:most]) for group in groups]
+        self.relevant = [_relevant(known, users) for users in self.users]
         self.fitted, self._training = cache(self._fit), cache(self._read)
 
     def _fit(self, point: int, group: int, unknown: tuple[int, ...]) -> Mapping[str, Any]:
         known, users = self.known, self.users[group]
         allowed = np.flatnonzero(~np.isin(known.fold, unknown))
-        relevant = np.zeros((known.n_queries, len(known.fold)), dtype=bool)
-        relevant[known.query, known.column] = True
-        relevant = relevant[users][:, allowed]
+        relevant = self.relevant[group][:, allowed]
         if relevant.all() or not relevant.any():
             raise FrostlineError(
                 f"system '{self.system}': its {len(users)} users have {'only' if relevant.any() else 'no'} relevant items "
@@ -142,6 +134,14 @@ class Models:
         return score_by_group(
             self.methods[point], models, self.groups, slice(rows.start, rows.stop), np.stack(signals, axis=-1)
         )
+
+
+def _relevant(known: Labels, users: np.ndarray) -> np.ndarray:
+    """Labels of some queries as a matrix of bool."""
+    relevant = np.zeros((len(users), len(known.fold)), dtype=bool)
+    own = np.isin(known.query, users)
+    relevant[np.searchsorted(users, known.query[own]), known.column[own]] = True
+    return relevant
 
 
 Trial = tuple[int, int, tuple[int, ...]]

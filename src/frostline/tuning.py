@@ -55,8 +55,8 @@ def defined_mean(values: np.ndarray, metric: Metric) -> float:
 
 
 def best_point(figures: np.ndarray) -> int:
-    """The point (row) of the highest mean over folds (columns); the first of equals, and of points without figures."""
-    return int(figures.mean(axis=1).argmax()) if figures.shape[1] else 0
+    """The point (row) of the highest mean over folds (columns); the first of equals."""
+    return int(figures.mean(axis=1).argmax())
 
 
 def nested_choice(figures: np.ndarray) -> np.ndarray:
