@@ -87,7 +87,7 @@ SUMMARY = {
     },
 }
 SPLIT = {
-    "checks": [{"name": "cold items are not in train", "passed": True, "detail": "holds in every seed"}],
+    "checks": [{"name": "cold items are not in train", "result": "passed", "detail": "holds in every seed"}],
     "summaries": {"42": SUMMARY | {"seed": 42}, "43": SUMMARY | {"seed": 43, "ineligible_items": 22}},
 }
 GRAPH = [
@@ -106,7 +106,9 @@ GRAPH = [
 ]
 GRAPH = [{"source": source, "target": target, "files": files} for source, target, files in GRAPH]
 LINEAGE = {
-    "checks": [{"name": "every file is what its provenance says", "passed": True, "detail": "holds for every file"}],
+    "checks": [
+        {"name": "every file is what its provenance says", "result": "passed", "detail": "holds for every file"}
+    ],
     "graph": GRAPH,
 }
 QUALITY = {
@@ -337,7 +339,7 @@ def test_hindsight_tells_the_price_of_choosing_blindly(gap, told):
 
 
 def test_a_failed_check_is_on_the_first_screen_with_its_detail():
-    failed = {"name": "strata", "passed": False, "detail": f"seed 43: {EVIL}"}
+    failed = {"name": "strata", "result": "failed", "detail": f"seed 43: {EVIL}"}
     checks = VERDICT["checks"] | {"strata": False, "known to the verdict alone": False}
     page = Page(render(split=SPLIT | {"checks": [*SPLIT["checks"], failed]}, verdict=VERDICT | {"checks": checks}))
     assert page.text("p", class_="stamp") == ["2 of 4 audit checks passed"]

@@ -117,12 +117,16 @@ def possible(board: Board, system: str, metric: str) -> float | None:
 
 
 def _checks(verdict: Row, split: Row, lineage: Row) -> dict[str, list[dict]]:
-    """Every check of the audit with its detail, failures first: those of the split, of the lineage, and all."""
+    """Every check of the audit with its detail: those of the split, of the lineage, and all, failures and warnings first."""
     groups = {name: list(audit.get("checks", ())) for name, audit in (("split", split), ("lineage", lineage))}
     detailed = groups["split"] + groups["lineage"]
     known = {check["name"] for check in detailed}
-    bare = [{"name": n, "passed": p, "detail": ""} for n, p in verdict.get("checks", {}).items() if n not in known]
-    groups["all"] = sorted(detailed + bare, key=lambda check: check["passed"])
+    bare = [
+        {"name": name, "result": "passed" if passed else "failed", "detail": ""}
+        for name, passed in verdict.get("checks", {}).items()
+        if name not in known
+    ]
+    groups["all"] = sorted(detailed + bare, key=lambda check: ("failed", "warning", "passed").index(check["result"]))
     return groups
 
 
