@@ -463,6 +463,22 @@ def test_methods_on_factors_are_left_out_for_a_donor_without_any():
     assert demo.left_out == {"mine+magnitude_scaling": "needs latent factors, and 'mine' has scores alone"}
 
 
+def test_a_brought_donor_cannot_be_refitted_for_pseudo_cold_folds():
+    entry = {"protocol": "cold-items", "data": {"adapter": "synthetic"}, "content": ["categories"]}
+    entry |= {"donors": {"mine": {"donor": "scores", "path": "x.csv"}}}
+    entry |= {"methods": {"stacking": {}, "stacking_plus": {"folds": [0, 3]}}}
+    demo = load({"experiments": {"demo": entry}})["demo"]
+    assert "mine+stacking" in demo.systems
+    assert demo.left_out == {
+        "mine+stacking_plus": "refits its donors for pseudo-cold folds, and 'mine' was trained elsewhere"
+    }
+
+
+def test_one_pseudo_cold_fold_would_leave_no_warm_item():
+    text = message("/methods/stacking", {"folds": 1})
+    assert "methods.stacking: folds must be 0 (learn from val alone) or at least 2" in text
+
+
 def test_a_baseline_that_is_left_out_is_an_error():
     entry = {"protocol": "cold-items", "data": {"adapter": "synthetic"}, "content": ["year"]}
     entry |= {"split": {"strata": ["popularity"]}}

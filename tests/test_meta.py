@@ -41,14 +41,34 @@ def lay_out(files, change=lambda relevant: None, n_tuned=1):
     return relevant
 
 
-def fit(files, method, meta_users="crossfit", n_tuned=1, n_folds=N_FOLDS):
-    points = [{"donor": {}, "options": options} for options in POINTS.get(method, [{}])]
+def lay_out_pseudo(files, change=lambda relevant: None):
+    """Two folds of 15 pseudo-cold items each, of which the same three signals say as much as of val."""
+    rng = np.random.default_rng(4)
+    for part in range(2):
+        truth = rng.normal(size=(N_QUERIES, 15))
+        relevant = truth > 1.0
+        change(relevant)
+        query, column = relevant.nonzero()
+        place = f"pseudo2_{part}_"
+        files.put(f"{place}items.parquet", pa.table({"item_id": [f"w{n}" for n in range(15)], "fold": ["val"] * 15}))
+        labels = {"query": pa.array(query, pa.int32()), "item": pa.array(column, pa.int32())}
+        files.put(f"{place}labels.parquet", pa.table(labels))
+        for number in range(3):
+            noise = rng.normal(size=(2 * N_QUERIES, 15))
+            score = (np.vstack([truth, truth]) / (1 + number) + noise * [[0.5 + number]]).astype(np.float32)
+            files.put(f"{place}signal{number}.npy", score if number == 0 else score[:N_QUERIES])
+
+
+def fit(files, method, meta_users="crossfit", n_tuned=1, n_folds=N_FOLDS, folds=0):
+    points = [{"donor": {}, "options": options | {"folds": folds}} for options in POINTS.get(method, [{}])]
     signals = [f"signal{number}.npy" for number in range(3)] + [f"tuned{number}.json" for number in range(n_tuned)]
     params = {"method": method, "points": points, "seed": SEED, "signals": ["a", "b", "c"], "system": method}
     params |= {"primary": "ndcg@10", "ties": "expected", "val_folds": n_folds, "meta_users": meta_users}
     known = ["items.parquet", "queries.parquet", "labels.parquet"]
     outputs = {"model": "model.npz", "tuned": "tuned.json", "scores": "nested.npy"}
-    inputs = {name.partition(".")[0]: name for name in signals + known}
+    names = ["items.parquet", "labels.parquet", *(f"signal{number}.npy" for number in range(3))]
+    pseudo = [f"pseudo{folds}_{part}_{name}" for part in range(folds) for name in names]
+    inputs = {name.partition(".")[0]: name for name in signals + known + pseudo}
     files.run(fit_meta.run, inputs, outputs, **params)
     return files.get("nested.npy")
 
@@ -77,6 +97,53 @@ def test_C5_the_labels_of_an_items_fold_do_not_reach_its_scores(method, folder):
     found, changed = fit(before, method), fit(after, method)
     np.testing.assert_array_equal(found[:, own], changed[:, own])
     assert not np.array_equal(found, changed)
+
+
+@pytest.mark.parametrize("method", META)
+def test_C5_C7_pseudo_cold_items_teach_beside_val_and_open_no_way_around_it(method, folder):
+    """Their labels move the scores, but a user's own none of his, and val labels of an item's fold still none of it."""
+    own, half = np.flatnonzero(item_folds(N_ITEMS, N_FOLDS, SEED) == 2), meta_half(N_QUERIES, SEED)
+
+    def flip_fold(relevant):
+        relevant[:, own] = ~relevant[:, own]
+
+    def flip_half(relevant):
+        relevant[half] = ~relevant[half]
+
+    def scores(change_val=lambda relevant: None, change_pseudo=lambda relevant: None, folds=2):
+        files = folder()
+        lay_out(files, change_val)
+        lay_out_pseudo(files, change_pseudo)
+        return fit(files, method, folds=folds)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(POINTS, method, POINTS.get(method, [{}])[:1])
+        found = scores()
+        assert not np.array_equal(found, scores(folds=0))
+        np.testing.assert_array_equal(found[:, own], scores(change_val=flip_fold)[:, own])
+        changed = scores(change_pseudo=flip_half)
+    np.testing.assert_array_equal(found[half], changed[half])
+    assert not np.array_equal(found[~half], changed[~half])
+
+
+def test_pseudo_cold_labels_alone_teach_logistic_regression_what_sklearn_learns(files, monkeypatch):
+    """Val and both folds side by side; few enough pairs that every user of the half is drawn."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.preprocessing import StandardScaler
+
+    relevant = [lay_out(files, n_tuned=1)]
+    lay_out_pseudo(files, lambda labels: relevant.append(labels.copy()))
+    fit(files, "stacking", n_tuned=1, folds=2)
+    half = meta_half(N_QUERIES, SEED)
+    names = ["", "pseudo2_0_", "pseudo2_1_"]
+    features = np.concatenate([
+        np.stack([files.get(f"{name}signal{number}.npy")[:N_QUERIES][half].ravel() for number in range(3)], axis=1)
+        for name in names
+    ])  # fmt: skip
+    scaler = StandardScaler()
+    model = LogisticRegression(tol=1e-8)
+    model.fit(scaler.fit_transform(features.astype(np.float64)), np.concatenate([r[half].ravel() for r in relevant]))
+    np.testing.assert_allclose(files.get("model.npz")["0.weight"], model.coef_[0] / scaler.scale_, rtol=1e-3)
 
 
 @pytest.mark.parametrize("method", META)

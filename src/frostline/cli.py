@@ -23,6 +23,7 @@ STAGES = {
     "tune": "choose a point of the grid by val-cold labels",
     "fit_method": "let a transfer method learn from warm items",
     "score": "score the cold items of a fold",
+    "pseudo_split": "play a fold of the warm items cold for meta-methods to learn from",
     "fit_meta": "let a meta-method learn from val-cold labels how to combine scores",
     "score_meta": "score the test-cold items by a meta-method",
     "evaluate": "compare scores with held-out labels",

@@ -117,6 +117,12 @@ class System:
             return "meta"
         return "tuned" if self.method is not None and len(self.points) > 1 else "free"
 
+    @property
+    def pseudo_folds(self) -> list[int]:
+        """The numbers of folds that a meta-method tries to divide the warm items into, to learn from them."""
+        tried = {point["folds"] for point in self.method.points} if self.signals else set()
+        return sorted(tried - {0})
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -325,10 +331,12 @@ def _systems(
     for method in methods.values():
         if issubclass(registry.load("methods", method.name), MetaMethod):
             for name, found in _meta_systems(method, combined, donors, where).items():
-                if isinstance(found, System):
-                    systems.append(found)
-                else:
+                if isinstance(found, str):
                     left_out[name] = found
+                elif brought := _brought(found, systems):
+                    left_out[name] = f"refits its donors for pseudo-cold folds, and '{brought}' was trained elsewhere"
+                else:
+                    systems.append(found)
     if registry.load("adapters", data.adapter).has_truth:
         systems.append(System(ORACLE, "oracle", None, None))
     return {system.name: system for system in systems}, left_out
@@ -374,6 +382,13 @@ def _meta_systems(
             else System(name, "system", method, None, tuple(signals.values()))
         )
     return found or {method.label: "combines a donor's scores, and there is no donor"}
+
+
+def _brought(meta: System, systems: list[System]) -> str | None:
+    """The donor that stands in the way of a meta-method's pseudo-cold folds, if there is one."""
+    donors = (system.donor for system in systems if system.name in meta.signals and system.donor)
+    brought = [donor.label for donor in donors if hasattr(registry.load("donors", donor.name), "files")]
+    return brought[0] if meta.pseudo_folds and brought else None
 
 
 def _located(group: str, name: Any, where: str) -> type:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -12,7 +13,7 @@ from frostline import registry
 from frostline.artifacts import Job
 from frostline.errors import FrostlineError
 from frostline.folds import meta_half
-from frostline.labels import Labels, val_labels
+from frostline.labels import Labels, pseudo_labels, val_labels
 from frostline.meta import DISJOINT, ROWS, MetaMethod, UserGroup, scaled, score_by_group, user_groups
 from frostline.ranking import Metric, evaluate, rank_relevant
 from frostline.seeds import generator
@@ -20,7 +21,7 @@ from frostline.signals import Signal, val_signals
 from frostline.tuning import best_point, defined_mean, tuned_record
 
 TRAINING_PAIRS = 300_000
-"""A model learns from so many user–item pairs at most: all candidates of users drawn at random."""
+"""A model learns from so many user–item pairs at most: all candidates of users drawn at random, for each fold others."""
 
 Features = Callable[[int, int], np.ndarray]
 """A block of one signal at one of its points, as a feature: float32, shape (n_rows, n_candidates)."""
@@ -28,6 +29,8 @@ Features = Callable[[int, int], np.ndarray]
 
 def run(job: Job) -> None:
     """Read `items`, `queries`, val `labels` and the `signal<j>` and `tuned<j>` of what is combined; write the results.
+
+    Where a point has `folds`, the same of each pseudo-cold fold is read as `pseudo<folds>_<part>_<name>`.
 
     `model` holds, for each user group and at the chosen point, a model that learned from all item folds: it scores
     test-cold items. `scores` are those of val-cold items, float32, shape (n_queries, n_candidates): an item of fold f is
@@ -42,7 +45,14 @@ def run(job: Job) -> None:
             "one to learn from. Raise split.val_folds, or give each of its parameters one value"
         )
     groups = user_groups(known.n_queries, params["meta_users"], params["seed"])
-    models = Models(val_signals(job, len(params["signals"])), known, groups, params)
+    method_class = registry.load("methods", params["method"])
+    methods: list[MetaMethod] = [method_class(**point["options"]) for point in params["points"]]
+    signals = val_signals(job, len(params["signals"]))
+    pseudo = {
+        n_folds: [_pseudo_cold(job, f"pseudo{n_folds}_{part}_", signals) for part in range(n_folds)]
+        for n_folds in sorted({method.folds for method in methods})
+    }
+    models = Models(methods, signals, known, pseudo, groups, params)
 
     def unknown(fold: int, hidden: int) -> tuple[int, ...]:
         """A fold is judged without its own labels, and, where the choice is for another fold, without that one's either."""
@@ -73,40 +83,73 @@ def run(job: Job) -> None:
     )
 
 
+@dataclass(frozen=True)
+class ItemSet:
+    """Items that a model may learn from: val-cold, or a pseudo-cold fold."""
+
+    signals: Sequence[Signal]
+    known: Labels
+
+
+def _pseudo_cold(job: Job, prefix: str, signals: Sequence[Signal]) -> ItemSet:
+    """Which point of a signal's grid is best is known from val, so only the scores are read anew."""
+    return ItemSet(
+        [replace(signal, scores=job.read_array(f"{prefix}signal{number}")) for number, signal in enumerate(signals)],
+        pseudo_labels(job, prefix),
+    )
+
+
 class Models:
     """Models by point, user group and the item folds whose labels they must not know, each fitted once."""
 
     def __init__(
-        self, signals: Sequence[Signal], known: Labels, groups: Sequence[UserGroup], params: Mapping[str, Any]
+        self,
+        methods: Sequence[MetaMethod],
+        signals: Sequence[Signal],
+        known: Labels,
+        pseudo: Mapping[int, Sequence[ItemSet]],
+        groups: Sequence[UserGroup],
+        params: Mapping[str, Any],
     ) -> None:
-        method = registry.load("methods", params["method"])
-        self.methods: list[MetaMethod] = [method(**point["options"]) for point in params["points"]]
-        self.signals, self.known, self.groups = signals, known, groups
+        self.methods, self.signals, self.known, self.groups = methods, signals, known, groups
         self.system, self.seed = params["system"], params["seed"]
-        most = max(1, TRAINING_PAIRS // len(known.fold))
+        self.sets = {n_folds: [ItemSet(signals, known), *folds] for n_folds, folds in pseudo.items()}
         draw = generator(self.seed, "meta-training").permutation(known.n_queries)
-        self.users = [np.sort(draw[group.train[draw]][:most]) for group in groups]
-        self.relevant = [_relevant(known, users) for users in self.users]
-        self.fitted, self._training = cache(self._fit), cache(self._read)
+        self.draws = [draw[group.train[draw]] for group in groups]
+        self.fitted, self._training, self._labels = cache(self._fit), cache(self._read), cache(self._read_labels)
 
     def _fit(self, point: int, group: int, unknown: tuple[int, ...]) -> Mapping[str, Any]:
-        known, users = self.known, self.users[group]
-        allowed = np.flatnonzero(~np.isin(known.fold, unknown))
-        relevant = self.relevant[group][:, allowed]
-        if relevant.all() or not relevant.any():
+        method = self.methods[point]
+        examples = []
+        for part, items in enumerate(self.sets[method.folds]):
+            allowed = np.flatnonzero(~np.isin(items.known.fold, unknown))
+            columns = [
+                self._training(method.folds, part, group, number, signal.point_without(unknown))[:, allowed]
+                for number, signal in enumerate(items.signals)
+            ]
+            examples.append((np.stack(columns, axis=-1), self._labels(method.folds, part, group)[:, allowed]))
+        labels = [relevant for _, relevant in examples]
+        any_relevant = any(relevant.any() for relevant in labels)
+        if not any_relevant or all(relevant.all() for relevant in labels):
             raise FrostlineError(
-                f"system '{self.system}': its {len(users)} users have {'only' if relevant.any() else 'no'} relevant items "
-                f"among the {len(allowed)} val-cold items that it may learn from, and one class teaches nothing. Use a "
-                "larger split.val, fewer split.val_folds, or meta_users: shared"
+                f"system '{self.system}': its users have {'only' if any_relevant else 'no'} relevant items among the "
+                f"{sum(relevant.shape[1] for relevant in labels)} val-cold items that it may learn from, and one class "
+                "teaches nothing. Use a larger split.val, fewer split.val_folds, or meta_users: shared"
             )
-        columns = [
-            self._training(group, number, signal.point_without(unknown))[:, allowed]
-            for number, signal in enumerate(self.signals)
-        ]
-        return self.methods[point].fit(np.stack(columns, axis=-1), relevant, self.seed)
+        return method.fit(examples, self.seed)
 
-    def _read(self, group: int, number: int, point: int) -> np.ndarray:
-        users, signal = self.users[group], self.signals[number].at(point, self.known.n_queries)
+    def _users(self, n_folds: int, part: int, group: int) -> np.ndarray:
+        """The users whose labels of an item set are learned from, in ascending order."""
+        draw = self.draws[group]
+        most = max(1, TRAINING_PAIRS // sum(len(items.known.fold) for items in self.sets[n_folds]))
+        return np.sort(np.roll(draw, -part * most)[:most])
+
+    def _read_labels(self, n_folds: int, part: int, group: int) -> np.ndarray:
+        return _relevant(self.sets[n_folds][part].known, self._users(n_folds, part, group))
+
+    def _read(self, n_folds: int, part: int, group: int, number: int, point: int) -> np.ndarray:
+        users = self._users(n_folds, part, group)
+        signal = self.sets[n_folds][part].signals[number].at(point, self.known.n_queries)
         blocks = [
             signal[start : start + ROWS][users[(users >= start) & (users < start + ROWS)] - start]
             for start in range(0, self.known.n_queries, ROWS)

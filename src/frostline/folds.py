@@ -22,6 +22,11 @@ def item_folds(n_items: int, n_folds: int, seed: int) -> np.ndarray:
     return generator(seed, "val-folds").permutation(np.arange(n_items) % n_folds)
 
 
+def pseudo_folds(n_items: int, n_folds: int, seed: int) -> np.ndarray:
+    """Assign warm items to the folds that are played cold in turn (see `frostline.pseudo_split`); as `item_folds`."""
+    return generator(seed, "pseudo-folds").permutation(np.arange(n_items) % n_folds)
+
+
 def meta_half(n_queries: int, seed: int) -> np.ndarray:
     """A random half of the queries, as a mask: the users whose labels train a meta-model (see `frostline.meta`)."""
     return generator(seed, "meta-users").permutation(np.arange(n_queries) % 2 == 0)

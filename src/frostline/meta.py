@@ -16,14 +16,24 @@ import numpy as np
 
 from frostline.folds import meta_half
 
+Example = tuple[np.ndarray, np.ndarray]
+"""Features and labels of some queries and their candidates."""
+
 ROWS = 1024
 """Queries scored at a time: few, since a block holds every signal, and fixed, as last bits depend on a product's shape."""
 
 SHARED, DISJOINT, CROSSFIT = "shared", "disjoint", "crossfit"
 
 
+@dataclass(frozen=True)
 class MetaMethod:
     """Base of the meta-methods, which stand among the methods in the config; the features are other systems' scores.
+
+    Parameters
+    ----------
+    folds : int
+        Where it is above 0, the warm items are divided into so many folds and each is played cold in turn, with every
+        donor refitted without it (see `frostline.pseudo_split`); the model learns from their labels beside those of val.
 
     Class attributes
     ----------------
@@ -38,14 +48,21 @@ class MetaMethod:
     combines: ClassVar[tuple[str, ...] | None] = None
     within_query: ClassVar[bool] = True
 
-    def fit(self, features: np.ndarray, relevant: np.ndarray, seed: int) -> Mapping[str, Any]:
+    folds: int = 0
+
+    def __post_init__(self) -> None:
+        if self.folds < 0 or self.folds == 1:
+            raise ValueError("folds must be 0 (learn from val alone) or at least 2")
+
+    def fit(self, examples: Sequence[Example], seed: int) -> Mapping[str, Any]:
         """Learn a model (arrays by name).
 
         Parameters
         ----------
-        features : ndarray of float32, shape (n_queries, n_candidates, n_signals)
-        relevant : ndarray of bool, shape (n_queries, n_candidates)
-            Holds both classes.
+        examples : sequence of (features, relevant)
+            One for val-cold and one for each pseudo-cold fold, each with candidates and queries of its own: `features`
+            is float32 of shape (n_queries, n_candidates, n_signals), `relevant` bool of shape (n_queries, n_candidates).
+            Together they hold both classes.
         seed : int
         """
         raise NotImplementedError

@@ -26,7 +26,7 @@ def spec(stage: str, experiment: Experiment, **of: str) -> str:
     """
     params = _SPECS[stage](experiment, of)
     if "seed" in of:
-        params["seed"] = int(of["seed"])
+        params["seed"] = int(of["seed"].partition("/")[0])  # what follows says which warm items are played cold
     return json.dumps(params, sort_keys=True)
 
 
@@ -109,6 +109,14 @@ def _split(experiment: Experiment, of: dict) -> dict:
     return {
         "split": dataclasses.asdict(experiment.split),
         "category": category if "category" in experiment.split.strata else None,
+    }
+
+
+def _pseudo_split(experiment: Experiment, of: dict) -> dict:
+    return {
+        "folds": int(of["folds"]),
+        "part": int(of["part"]),
+        "min_interactions": experiment.split.min_interactions,
     }
 
 
@@ -222,6 +230,7 @@ def _recommend(experiment: Experiment, of: dict) -> dict:
 _SPECS = {
     "ingest": _ingest,
     "split": _split,
+    "pseudo_split": _pseudo_split,
     "content": _content,
     "fit_donor": _fit_donor,
     "grid": _method,

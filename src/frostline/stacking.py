@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from frostline.meta import MetaMethod
+from frostline.meta import Example, MetaMethod
 
 
 @dataclass(frozen=True)
@@ -20,19 +20,20 @@ class LogisticMeta(MetaMethod):
     C: float = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.C <= 0:
             raise ValueError("C must be above 0")
 
-    def fit(self, features: np.ndarray, relevant: np.ndarray, seed: int) -> dict[str, np.ndarray]:
+    def fit(self, examples: Sequence[Example], seed: int) -> dict[str, np.ndarray]:
         # Only fitting needs scikit-learn, whose import takes longer than scoring.
         from sklearn.linear_model import LogisticRegression
 
-        rows = features.reshape(-1, features.shape[-1])
+        rows = np.concatenate([features.reshape(-1, features.shape[-1]) for features, _ in examples])
         scale = rows.std(axis=0, dtype=np.float64)
         scale[scale == 0] = 1
         # The Newton solver needs the fewest passes where rows are many and columns few.
         model = LogisticRegression(C=self.C, solver="newton-cholesky", max_iter=100)
-        model.fit(rows / scale.astype(np.float32), relevant.ravel())
+        model.fit(rows / scale.astype(np.float32), np.concatenate([relevant.ravel() for _, relevant in examples]))
         return {"weight": (model.coef_[0] / scale).astype(np.float32)}
 
     def score(self, model: Mapping[str, np.ndarray], features: np.ndarray) -> np.ndarray:

@@ -23,6 +23,7 @@ def tuned(tmp_path_factory) -> Workspace:
     experiment["donors"]["als"]["factors"] = [4, 8]
     experiment["methods"]["linmap"]["alpha"] = [1, 100]
     experiment["methods"]["stacking_full"] = {"C": [0.0001, 0.01]}
+    experiment["methods"]["stacking_plus"] = {"folds": [0, 2]}
     workspace = Workspace(tmp_path_factory.mktemp("tuned"), experiment)
     workspace.run()
     return workspace
@@ -35,7 +36,7 @@ def table(workspace: Workspace, name: str) -> list[dict]:
 
 def test_every_point_is_in_the_table_and_the_best_is_chosen(tuned):
     rows = table(tuned, "tuning")
-    assert len(rows) == 2 * (2 + 2 * 2 + 2)
+    assert len(rows) == 2 * (2 + 2 * 2 + 2 + 2)
     for seed in "12":
         for system in ("als+knn", "als+linmap", "stacking_full"):
             points = [row for row in rows if (row["seed"], row["system"]) == (seed, system)]
@@ -62,6 +63,7 @@ def test_C6_what_learned_from_val_labels_is_in_the_lineage_and_the_audit_passes(
     assert checks and all(checks.values())
     graph = {(edge["source"], edge["target"]): edge["files"] for edge in tuned.read_json("audit/lineage.json")["graph"]}
     assert graph["split", "fit_meta"] == ["items.parquet", "queries.parquet", "val.parquet"]
+    assert graph["split", "pseudo_split"] == ["items.parquet", "queries.parquet", "train.parquet"]
     assert graph["fit_meta", "score_meta"] == ["model.npz", "tuned.json"]
     assert ("split", "score_meta") not in graph
     with open(tuned.folder / "results/small/seed-1/systems/stacking_full/test/scores.npy.prov.json") as stream:

@@ -34,7 +34,10 @@ GENERATED = [
 
 wildcard_constraints:
     experiment="[^/]+",
-    seed=r"\d+",
+    # A seed, or what `pseudo_split` made of its warm items, which goes through the same rules.
+    seed=r"\d+(/pseudo-\d+-\d+)?",
+    folds=r"\d+",
+    part=r"\d+",
     donor="[^/]+",
     system="[^/]+",
     fold="val|test",
@@ -44,6 +47,7 @@ wildcard_constraints:
 RESULTS = "results/{experiment}"
 KEEP_SCORES = any(experiment.keep_scores for experiment in EXPERIMENTS.values())
 SEED = f"{RESULTS}/seed-{{seed}}"
+PSEUDO = f"{SEED}/pseudo-{{folds}}-{{part}}"
 SYSTEM = f"{SEED}/systems/{{system}}"
 LOGS = f"{RESULTS}/logs"
 COMMAND = "{params.files} --params {params.spec:q} --code {params.code} --threads {params.threads} --log {log:q}"
@@ -63,7 +67,7 @@ def experiment_with(*learning):
             if system.learning in learning
         ]
         patterns.append(
-            rf"{re.escape(name)}(?=/seed-\d+/systems/({'|'.join(systems)})/)"
+            rf"{re.escape(name)}(?=/seed-\d+(/pseudo-\d+-\d+)?/systems/({'|'.join(systems)})/)"
         )
     return "|".join(patterns)
 
@@ -139,23 +143,42 @@ def tuned_input(wildcards):
     return {"tuned": path} if system_of(wildcards).learning == "tuned" else {}
 
 
-def signal_inputs(fold):
+def signal_files(fold, of):
     """The scores that a meta-method combines: of a grid's every point on val, since it must choose out of fold."""
+    systems = EXPERIMENTS[of["experiment"]].systems
+    named = {}
+    for number, name in enumerate(systems[of["system"]].signals):
+        folder = SYSTEM.format(**of | {"system": name})
+        if fold == "val" and systems[name].learning == "tuned":
+            named[f"signal{number}"] = f"{folder}/grid.npy"
+            named[f"tuned{number}"] = f"{folder}/tuned.json"
+        else:
+            named[f"signal{number}"] = f"{folder}/{fold}/scores.npy"
+    return named
 
-    def inputs(wildcards):
-        named = {}
-        for number, name in enumerate(system_of(wildcards).signals):
-            system = EXPERIMENTS[wildcards.experiment].systems[name]
-            folder = SYSTEM.format(**dict(wildcards.items()) | {"system": name})
-            is_grid = fold == "val" and system.learning == "tuned"
-            named[f"signal{number}"] = (
-                f"{folder}/grid.npy" if is_grid else f"{folder}/{fold}/scores.npy"
-            )
-            if is_grid:
-                named[f"tuned{number}"] = f"{folder}/tuned.json"
-        return named
 
-    return inputs
+def signal_inputs(fold):
+    return lambda wildcards: signal_files(fold, dict(wildcards.items()))
+
+
+def pseudo_inputs(wildcards):
+    """What a meta-method learns of warm items that were played cold: their labels, and the same signals as on val."""
+    named = {}
+    for folds in system_of(wildcards).pseudo_folds:
+        for part in range(folds):
+            seed = f"{wildcards.seed}/pseudo-{folds}-{part}"
+            of = dict(wildcards.items()) | {"seed": seed}
+            found = {
+                "items": f"{SEED}/split/items.parquet".format(**of),
+                "labels": f"{SEED}/split/val.parquet".format(**of),
+                **signal_files("val", of),
+            }
+            named |= {
+                f"pseudo{folds}_{part}_{name}": path
+                for name, path in found.items()
+                if not name.startswith("tuned")  # the point is chosen by val
+            }
+    return named
 
 
 def evaluate_inputs(wildcards):

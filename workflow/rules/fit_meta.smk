@@ -4,6 +4,7 @@
 rule fit_meta:
     input:
         unpack(signal_inputs("val")),
+        unpack(pseudo_inputs),
         items_=f"{SEED}/split/items.parquet",
         queries=f"{SEED}/split/queries.parquet",
         labels=f"{SEED}/split/val.parquet",

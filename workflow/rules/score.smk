@@ -15,6 +15,7 @@ rule score:
         f"{LOGS}/seed-{{seed}}/{{system}}/score.benchmark.tsv"
     wildcard_constraints:
         experiment=experiment_with("free"),
+        seed=r"\d+",
     threads: 1
     params:
         files=files,
@@ -39,3 +40,15 @@ use rule score as score_tuned with:
         scores_test=scores_of("test"),
     wildcard_constraints:
         experiment=experiment_with("tuned"),
+
+
+# A pseudo-cold fold is for learning, as val is, and nothing is reported of it.
+use rule score as score_pseudo with:
+    input:
+        unpack(score_inputs),
+        cold_val=f"{SEED}/content/val.npz",
+    output:
+        scores_val=scores_of("val"),
+    wildcard_constraints:
+        experiment=experiment_with("free"),
+        seed=r"\d+/pseudo-\d+-\d+",

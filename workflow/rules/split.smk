@@ -17,6 +17,8 @@ rule split:
         f"{LOGS}/seed-{{seed}}/split.log",
     benchmark:
         f"{LOGS}/seed-{{seed}}/split.benchmark.tsv"
+    wildcard_constraints:
+        seed=r"\d+",
     threads: 1
     params:
         files=files,

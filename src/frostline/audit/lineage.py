@@ -9,7 +9,7 @@ from frostline.artifacts import Job, digest_file, read_provenance
 from frostline.audit.checks import check
 from frostline.folds import TEST, VAL
 
-FREE_OF_LABELS = ("content", "fit_donor", "grid", "fit_method", "score", "score_meta")
+FREE_OF_LABELS = ("pseudo_split", "content", "fit_donor", "grid", "fit_method", "score", "score_meta")
 """Stages that must not descend from a label file, but for val labels by way of the stages `LEARNING`."""
 
 LEARNING = ("tune", "fit_meta")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from frostline.meta import MetaMethod
+from frostline.meta import Example, MetaMethod
 from frostline.seeds import sequence
 
 
@@ -28,17 +28,24 @@ class LambdaRank(MetaMethod):
     signals: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.trees < 1 or self.leaves < 2 or self.learning_rate <= 0 or self.min_pairs < 1:
             raise ValueError("trees and min_pairs must be at least 1, leaves at least 2, learning_rate above 0")
 
-    def fit(self, features: np.ndarray, relevant: np.ndarray, seed: int) -> dict[str, np.ndarray]:
+    def fit(self, examples: Sequence[Example], seed: int) -> dict[str, np.ndarray]:
         import lightgbm
 
-        has_labels = relevant.any(axis=1)
-        features, relevant = features[has_labels], relevant[has_labels]
-        n_queries, n_candidates, n_signals = features.shape
+        lists = [
+            (features[own], relevant[own])
+            for features, relevant in examples
+            for own in [relevant.any(axis=1)]
+            if own.any()
+        ]
+        n_signals = lists[0][0].shape[-1]
         data = lightgbm.Dataset(
-            features.reshape(-1, n_signals), relevant.ravel().astype(np.float32), group=np.full(n_queries, n_candidates)
+            np.concatenate([features.reshape(-1, n_signals) for features, _ in lists]),
+            np.concatenate([relevant.ravel() for _, relevant in lists]).astype(np.float32),
+            group=np.concatenate([np.full(*relevant.shape) for _, relevant in lists]),
         )
         params = {
             "objective": "lambdarank",
