@@ -154,7 +154,7 @@ WRONG = [
         "movielens",
         ".data.adapter",
         "unknown adapter 'movielens'",
-        "'movielens-1m'? Allowed: ifdb, movielens",
+        "'movielens-1m'? Allowed: ",
     ),
     ("/methods/knnn", {}, ".methods.knnn", "unknown method 'knnn'", "'knn'? Allowed: "),
     ("/methods/x", {"method": "linmapp"}, ".methods.x", "unknown method 'linmapp'", "'linmap'? Allowed: "),

@@ -68,8 +68,12 @@ class Dataset:
         Names of the files behind `interactions` and `items`, as the user knows them, for messages.
     columns : dict
         What the source calls `user`, `item`, `time`, `weight` and `item_id` where it has other names for them.
-    dropped : dict
-        Rows of interactions that the adapter itself left out on purpose, by reason.
+    dropped, dropped_items : dict
+        Rows of interactions and of items that the adapter itself left out on purpose, by reason.
+    links : dict or None
+        Where interactions are links between items: what became of the references, see `frostline.links`.
+    judgements : dict or None
+        Where interactions are judgements of items for text queries: their counts, see `frostline.judgements`.
     notes : sequence of str
         What the adapter recognised or found odd, for the quality report.
     truth : dict of arrays or None
@@ -82,6 +86,9 @@ class Dataset:
     sources: Mapping[str, str]
     columns: Mapping[str, str] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
+    dropped_items: Mapping[str, int] = field(default_factory=dict)
+    links: Mapping[str, object] | None = None
+    judgements: Mapping[str, object] | None = None
     notes: Sequence[str] = ()
     truth: Mapping[str, object] | None = None
 

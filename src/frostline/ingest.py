@@ -90,6 +90,9 @@ def clean(
         "notes": list(dataset.notes),
         "examples": drops.examples | item_drops.examples,
     }
+    for section in ("links", "judgements"):
+        if (found := getattr(dataset, section)) is not None:
+            quality[section] = found
     return interactions, items, quality
 
 
@@ -137,7 +140,7 @@ def _clean_items(dataset: Dataset, kinds: Mapping[str, str]) -> tuple[pa.Table, 
                 row=here,
                 field=name,
             )
-    drops = _Drops(file, raw["row"], {})
+    drops = _Drops(file, raw["row"], dataset.dropped_items)
     drops.add("repeated_item", order[again], raw["item_id"])
     return table.filter(pa.array(~repeated)).combine_chunks(), drops
 

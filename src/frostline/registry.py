@@ -19,6 +19,8 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "movielens-100k": "frostline.adapters.movielens:MovieLens100K",
         "movietweetings-100k": "frostline.adapters.movietweetings:MovieTweetings100K",
         "ifdb": "frostline.adapters.ifdb:IFDB",
+        "berkeley-catalog": "frostline.adapters.berkeley:BerkeleyCatalog",
+        "linked-items": "frostline.adapters.linked_items:LinkedItems",
         "table": "frostline.adapters.table:Table",
     },
     "donors": {

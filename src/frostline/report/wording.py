@@ -27,6 +27,14 @@ REASONS = {
     "weight_not_positive": "the weight is zero or negative",
     "repeated_pair": "the same user and item again, joined into one interaction",
     "repeated_item": "the same item again, with the same content",
+    "repeated_key": "the same item again; the longest text stayed",
+    "repeated_link": "the same link again",
+    "self_reference": "the item refers to itself",
+    "outside_reference": "the reference leads outside of the catalogue",
+    "ambiguous_reference": "two items are spelt as the reference is",
+    "title_fragment": "no reference, but the rest of a title with a comma in it",
+    "judged_not_relevant": "judged, and not relevant",
+    "repeated_judgement": "the same judgement again",
 }
 
 
