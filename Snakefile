@@ -24,6 +24,7 @@ include: "workflow/rules/score_meta.smk"
 include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/select.smk"
 include: "workflow/rules/aggregate.smk"
+include: "workflow/rules/noninterference.smk"
 include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/recommend.smk"
@@ -33,11 +34,11 @@ include: "workflow/rules/recommend.smk"
 rule all:
     default_target: True
     input:
-        expand("results/{experiment}/report/index.html", experiment=EXPERIMENTS),
+        expand("results/{experiment}/report/index.html", experiment=NAMES),
 
 
 onsuccess:
-    for experiment in EXPERIMENTS:
+    for experiment in NAMES:
         lists = Path("results", experiment, "recommend")
         if lists.exists():
             logger.info(f"New items: {lists.absolute()}")

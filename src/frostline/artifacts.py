@@ -168,6 +168,12 @@ class Job:
         with self._create(name) as stream:
             stream.write(text.encode())
 
+    def copy(self, source: str, target: str) -> None:
+        """Write an input's bytes as an output."""
+        with self._artifact(source) as given, self._create(target) as stream:
+            while block := given.read(1 << 20):
+                stream.write(block)
+
     @contextmanager
     def array_writer(self, name: str, shape: tuple[int, ...], dtype) -> Iterator[Callable]:
         """Write an npy output block by block along its first axis, so that it never has to fit into memory."""

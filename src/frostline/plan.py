@@ -95,6 +95,12 @@ def find(file: DataFile, experiment: str) -> str:
     )
 
 
+def again(experiment: Experiment) -> Experiment:
+    """What the audit of non-interference runs again: all but the oracle, which needs no scores and stands by the truth."""
+    systems = {name: system for name, system in experiment.systems.items() if system.kind != "oracle"}
+    return dataclasses.replace(experiment, systems=systems)
+
+
 def _method_class(system: System) -> type:
     return registry.load("methods", system.method.name)
 
@@ -190,6 +196,11 @@ def _shown(component: Component) -> dict:
     }
 
 
+def _noninterference(experiment: Experiment, of: dict) -> dict:
+    apart = [system.name for system in experiment.systems.values() if system.kind == "oracle"]
+    return {"root": f"results/{experiment.name}", "apart": apart}
+
+
 def _report(experiment: Experiment, of: dict) -> dict:
     return _aggregate(experiment, of) | {
         "experiment": experiment.name,
@@ -241,6 +252,9 @@ _SPECS = {
     "score": _method,
     "evaluate": _evaluate,
     "select": _select,
+    "rewire": lambda experiment, of: {},
+    "relabel": lambda experiment, of: {},
+    "noninterference": _noninterference,
     "aggregate": _aggregate,
     "audit": _audit,
     "report": _report,

@@ -1,4 +1,4 @@
-# the split's files, every choice and every figure → audit/{split,lineage,verdict}.json
+# the split's files, every choice and every figure, non-interference if it was asked for → audit/{split,lineage,verdict}.json
 
 
 AUDITED = FIGURES | {
@@ -16,7 +16,7 @@ AUDITED = FIGURES | {
 
 rule audit:
     input:
-        unpack(families(AUDITED)),
+        unpack(lambda wildcards: families(AUDITED | proof(wildcards))(wildcards)),
     output:
         split=f"{RESULTS}/audit/split.json",
         lineage=f"{RESULTS}/audit/lineage.json",
@@ -27,7 +27,9 @@ rule audit:
         f"{LOGS}/audit.benchmark.tsv"
     threads: 1
     params:
-        files=family_files(AUDITED),
+        files=lambda wildcards, input, output: family_files(
+            AUDITED | proof(wildcards)
+        )(wildcards, input, output),
         spec=spec("audit"),
         code=plan.code("audit"),
         threads=1,

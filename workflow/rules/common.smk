@@ -1,6 +1,7 @@
 # Config and the helpers that all rule files use. Every rule calls `frostline <stage>` with the files that it declares.
 
 import re
+from pathlib import Path
 from shlex import quote
 
 from snakemake.exceptions import WorkflowError
@@ -27,13 +28,21 @@ try:
     }
 except ConfigError as error:
     raise WorkflowError(str(error))
-GENERATED = [
-    name for name, experiment in EXPERIMENTS.items() if ORACLE in experiment.systems
-]
+NAMES = list(EXPERIMENTS)
+GENERATED = [name for name in NAMES if ORACLE in EXPERIMENTS[name].systems]
+
+# Reruns of an experiment with changed test labels, by the same rules in a folder of its own, see noninterference.smk.
+RERUNS = ("rewired", "relabelled")
+RERUN = f"(?:/noninterference/(?:{'|'.join(RERUNS)}))?"
+EXPERIMENTS |= {
+    f"{name}/noninterference/{run}": plan.again(EXPERIMENTS[name])
+    for name in NAMES
+    for run in RERUNS
+}
 
 
 wildcard_constraints:
-    experiment="[^/]+",
+    experiment=f"[^/]+{RERUN}",
     # A seed, or what `pseudo_split` made of its warm items, which goes through the same rules.
     seed=r"\d+(/pseudo-\d+-\d+)?",
     folds=r"\d+",
@@ -60,16 +69,23 @@ def system_of(wildcards):
 def experiment_with(*learning):
     """Pattern of {experiment} where a system follows whose scores owe as much to val labels, see `System.learning`."""
     patterns = []
-    for name, experiment in EXPERIMENTS.items():
+    for name in NAMES:
         systems = [
             re.escape(system.name)
-            for system in experiment.systems.values()
+            for system in EXPERIMENTS[name].systems.values()
             if system.learning in learning
         ]
         patterns.append(
-            rf"{re.escape(name)}(?=/seed-\d+(/pseudo-\d+-\d+)?/systems/({'|'.join(systems)})/)"
+            rf"{re.escape(name)}{RERUN}(?=/seed-\d+(/pseudo-\d+-\d+)?/systems/({'|'.join(systems)})/)"
         )
     return "|".join(patterns)
+
+
+def ingested(file):
+    """What ingest wrote of the experiment that is run, or run again."""
+    return (
+        lambda wildcards: f"results/{wildcards.experiment.partition('/')[0]}/ingest/{file}"
+    )
 
 
 def scores_of(fold):
@@ -196,6 +212,14 @@ def evaluate_inputs(wildcards):
     return {name: path.format(**wildcards) for name, path in named.items()}
 
 
+def proof(wildcards):
+    """What the audit reads of non-interference: something from when it was first asked for."""
+    path = f"{RESULTS}/audit/noninterference.json"
+    asked = "audit_noninterference" in workflow.dag_settings.targets
+    is_there = Path(path.format(**wildcards)).exists()
+    return {"noninterference": path} if asked or is_there else {}
+
+
 class _Open(dict):
     """Format fields: a name without a value stays as it is."""
 
@@ -216,6 +240,11 @@ def axes(wildcards):
     return {
         "seed": list(map(str, experiment.seeds)),
         "system": list(experiment.systems),
+        "scored": [
+            system.name
+            for system in experiment.systems.values()
+            if system.kind != "oracle"
+        ],
         "fold": list(FOLDS),
         "meta": [
             system.name for system in experiment.systems.values() if system.signals

@@ -3,7 +3,7 @@
 
 rule content:
     input:
-        catalogue=f"{RESULTS}/ingest/items.parquet",
+        catalogue=ingested("items.parquet"),
         items_=f"{SEED}/split/items.parquet",
     output:
         warm=f"{SEED}/content/warm.npz",

@@ -13,8 +13,7 @@ rule ingest:
     benchmark:
         f"{LOGS}/ingest.benchmark.tsv"
     wildcard_constraints:
-        experiment="|".join(name for name in EXPERIMENTS if name not in GENERATED)
-        or "(?!)",
+        experiment="|".join(name for name in NAMES if name not in GENERATED) or "(?!)",
     threads: 1
     params:
         files=files,

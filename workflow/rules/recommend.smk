@@ -38,4 +38,4 @@ rule recommend:
 # Not part of `all`: `snakemake new_items` asks for it.
 rule new_items:
     input:
-        expand("results/{experiment}/recommend/summary.json", experiment=EXPERIMENTS),
+        expand("results/{experiment}/recommend/summary.json", experiment=NAMES),

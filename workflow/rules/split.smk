@@ -18,6 +18,7 @@ rule split:
     benchmark:
         f"{LOGS}/seed-{{seed}}/split.benchmark.tsv"
     wildcard_constraints:
+        experiment="[^/]+",
         seed=r"\d+",
     threads: 1
     params:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from frostline.artifacts import Job
 from frostline.audit.checks import FAILED, WARNING, over_seeds
 from frostline.audit.invariants import split_checks, split_files
-from frostline.audit.lineage import lineage_checks
+from frostline.audit.lineage import PROOF, lineage_checks
 from frostline.audit.verdict import give_verdict
 from frostline.folds import TEST
 from frostline.results import read_results
@@ -25,6 +25,8 @@ def run(job: Job) -> None:
     job.write_json("split", {"checks": checks["split"], "summaries": summaries})
     checks["lineage"], graph = lineage_checks(job)
     job.write_json("lineage", {"checks": checks["lineage"], "graph": graph})
+    if PROOF in job.inputs:
+        checks[PROOF] = job.read_json(PROOF)["checks"]
     choices = {seed: job.read_json(f"chosen[{seed}]") for seed in seeds}
     verdict = give_verdict(read_results(job, TEST), choices, job.params)
     every = [check for group in checks.values() for check in group]
@@ -33,6 +35,14 @@ def run(job: Job) -> None:
         verdict
         | {
             "checks": {check["name"]: check["result"] != FAILED for check in every},
+            PROOF: _outcome(checks.get(PROOF, [])),
             "warnings": {check["name"]: check["detail"] for check in every if check["result"] == WARNING},
         },
     )
+
+
+def _outcome(checks: list[dict]) -> str:
+    """What non-interference came to: 'proved', 'failed' or 'not run'."""
+    if not checks:
+        return "not run"
+    return "failed" if any(check["result"] == FAILED for check in checks) else "proved"

@@ -14,6 +14,9 @@ FREE_OF_LABELS = ("pseudo_split", "content", "fit_donor", "grid", "fit_method", 
 
 LEARNING = ("tune", "fit_meta")
 
+PROOF = "noninterference"
+"""The input that says whether reruns with changed test labels came to the same."""
+
 
 def lineage_checks(job: Job) -> tuple[list[dict], list[dict]]:
     """Check what the provenance says, and draw the graph of stages that really ran.
@@ -27,15 +30,21 @@ def lineage_checks(job: Job) -> tuple[list[dict], list[dict]]:
     ancestors: dict[str, dict] = {}
     digests: dict[str, set[str]] = {}
     changed = []
-    for path in job.inputs.values():
+    for name, path in job.inputs.items():
         provenance = read_provenance(path)
         if digest_file(path) != provenance["digest"]:
             changed.append(path)
+        if name == PROOF:
+            continue
         direct = {"stage": provenance["stage"], "digest": provenance["digest"]}
         direct["inputs"] = [entry["file"] for entry in provenance["inputs"].values()]
         for file, entry in {**provenance["ancestors"], path: direct}.items():
             ancestors[file] = entry
             digests.setdefault(file, set()).add(entry["digest"])
+    # The proof descends from labels by design, and from reruns; but it must be about these very results.
+    proved = read_provenance(job.inputs[PROOF])["ancestors"] if PROOF in job.inputs else {}
+    for file in proved.keys() & digests.keys():
+        digests[file].add(proved[file]["digest"])
     stale = sorted(file for file, found in digests.items() if len(found) > 1)
     checks = [
         check(
@@ -55,7 +64,7 @@ def lineage_checks(job: Job) -> tuple[list[dict], list[dict]]:
     for entry in ancestors.values():
         for parent in entry["inputs"]:
             edges.setdefault((ancestors[parent]["stage"], entry["stage"]), set()).add(Path(parent).name)
-    for path in job.inputs.values():
+    for path in (path for name, path in job.inputs.items() if name != PROOF):
         edges.setdefault((ancestors[path]["stage"], job.stage), set()).add(Path(path).name)
     graph = [{"source": a, "target": b, "files": sorted(files)} for (a, b), files in sorted(edges.items())]
     return checks, graph
