@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import statistics
 from collections.abc import Mapping
 
 import numpy as np
-import pyarrow as pa
 
 from frostline.artifacts import Job
 from frostline.bootstrap import draw_means, interval
 from frostline.ranking import metrics_at, relaimpr
 from frostline.results import Results, read_results, rounded
+from frostline.tables import write_rows
 
 TUNING_COLUMNS = ["seed", "system", "donor_params", "method_params", "metric", "mean", "sd", "chosen"]
 WIDE_TIES = 0.001
@@ -27,21 +25,12 @@ def run(job: Job) -> None:
     rows: list[dict] = []
     for fold in job.params["folds"]:
         rows.extend(leaderboard(read_results(job, fold), job.params))
-    _write(job, "", rows, list(rows[0]))
+    write_rows(job, "", rows, list(rows[0]))
     job.write_text("markdown", wide(rows, job.params))
     tuned = {key: job.read_json(name) for key, name in sorted(job.family("tuned").items())}
-    _write(job, "tuning_", tuning(tuned), TUNING_COLUMNS)
+    write_rows(job, "tuning_", tuning(tuned), TUNING_COLUMNS)
     left_out = [{"system": system, "reason": reason} for system, reason in job.params["left_out"].items()]
-    _write(job, "left_out_", left_out, ["system", "reason"])
-
-
-def _write(job: Job, prefix: str, rows: list[dict], columns: list[str]) -> None:
-    job.write_table(f"{prefix}parquet", pa.table({name: pa.array([row[name] for row in rows]) for name in columns}))
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    job.write_text(f"{prefix}csv", stream.getvalue())
+    write_rows(job, "left_out_", left_out, ["system", "reason"])
 
 
 def tuning(tuned: Mapping[tuple[str, str], Mapping]) -> list[dict]:

@@ -11,15 +11,18 @@ every seed and for every system, so that differences between systems are paired.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from frostline.seeds import generator
 
-DRAWS = 2000
+DRAWS = 10_000
+"""So many that a p-value of the percentile interval survives Holm's correction over a hundred systems."""
+
 LEVEL = 0.95
+FACTORS = ("seeds", "users", "items")
 _CELLS = 1 << 25
 
 
@@ -47,13 +50,19 @@ class SeedResult:
     shares: np.ndarray
     relevance: np.ndarray
 
+    def take(self, columns: Sequence[int]) -> SeedResult:
+        """The same with these columns, in this order; one may come several times."""
+        return replace(self, values=self.values[:, columns], shares=self.shares[:, columns])
 
-def draw_means(results: Sequence[SeedResult], seed: int, draws: int = DRAWS) -> np.ndarray:
+
+def draw_means(
+    results: Sequence[SeedResult], seed: int, draws: int = DRAWS, factors: Collection[str] = FACTORS
+) -> np.ndarray:
     """Means over seeds in bootstrap draws.
 
     In each draw a seed's mean moves by what resampled users move it and by what resampled items move it; users and
     items get independent Poisson(1) weights, which is the bootstrap's multinomial in the limit, and seeds are drawn with
-    replacement.
+    replacement. Of what is not in `factors` every draw takes each one once.
 
     Returns
     -------
@@ -63,21 +72,26 @@ def draw_means(results: Sequence[SeedResult], seed: int, draws: int = DRAWS) -> 
     n_users = 1 + max(int(result.user.max()) for result in results)
     n_items = 1 + max(int(result.item.max()) for result in results)
     n_columns = results[0].values.shape[1]
-    rng = generator(seed, "bootstrap")
-    picks = rng.integers(len(results), size=(draws, len(results)))
+    picks = generator(seed, "bootstrap").integers(len(results), size=(draws, len(results)))
     times_drawn = np.stack([(picks == number).sum(axis=1) for number in range(len(results))], axis=1)
-    item_weight = _weights(rng, (draws, n_items))
+    if "seeds" not in factors:
+        times_drawn = np.ones_like(times_drawn)
     total = np.zeros((draws, n_columns))
-    step = max(1, _CELLS // n_users)
+    step = max(1, _CELLS // max(n_users, n_items))
     prepared = [_prepare(result, n_users, n_items) for result in results]
+    of_users, of_items = (generator(seed, "bootstrap", factor) for factor in ("users", "items"))
     for start in range(0, draws, step):
         rows = slice(start, min(start + step, draws))
-        user_weight = _weights(rng, (rows.stop - start, n_users))
+        user_weight = _weights(of_users, (rows.stop - start, n_users)) if "users" in factors else None
+        item_weight = _weights(of_items, (rows.stop - start, n_items)) if "items" in factors else None
         for number, (by_user, by_item, mask_of, mean) in enumerate(prepared):
-            part, whole = np.split(user_weight @ by_user, [n_columns], axis=1)
-            moved = _ratio(part, whole[:, mask_of], mean)
-            part, whole = np.split(item_weight[rows] @ by_item, [n_columns], axis=1)
-            moved += _ratio(part, whole, mean) - by_item[:, :-1].sum(axis=0) / by_item[:, -1].sum()
+            moved = np.broadcast_to(mean, (rows.stop - start, n_columns))
+            if user_weight is not None:
+                part, whole = np.split(user_weight @ by_user, [n_columns], axis=1)
+                moved = _ratio(part, whole[:, mask_of], mean)
+            if item_weight is not None:
+                part, whole = np.split(item_weight @ by_item, [n_columns], axis=1)
+                moved = moved + _ratio(part, whole, mean) - by_item[:, :-1].sum(axis=0) / by_item[:, -1].sum()
             total[rows] += times_drawn[rows, number, None] * moved
     return (total / len(results))[:, column]
 
@@ -109,7 +123,7 @@ def _distinct(results: Sequence[SeedResult]) -> tuple[list[SeedResult], list[int
         for c in range(results[0].values.shape[1])
     ]
     kept = [column.index(position) for position in range(len(first))]
-    return [replace(r, values=r.values[:, kept], shares=r.shares[:, kept]) for r in results], column
+    return [result.take(kept) for result in results], column
 
 
 def _prepare(result: SeedResult, n_users: int, n_items: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -32,6 +32,7 @@ STAGES = {
     "rewire": "give the test-cold items other users, for the audit of non-interference",
     "relabel": "make the test labels arbitrary ones, for the audit of non-interference",
     "noninterference": "compare every file of the two runs with changed test labels with the original",
+    "significance": "test the differences of systems",
     "audit": "check the split and the lineage, give the verdict",
     "report": "one page to read",
     "recommend": "rank the catalogue's new items by the system that was chosen",

@@ -182,6 +182,11 @@ def _aggregate(experiment: Experiment, of: dict) -> dict:
     }
 
 
+def _significance(experiment: Experiment, of: dict) -> dict:
+    common = _aggregate(experiment, of)
+    return {name: common[name] for name in ("systems", "seeds", "k", "baseline")} | {"replicates": "draws"}
+
+
 def _audit(experiment: Experiment, of: dict) -> dict:
     return _aggregate(experiment, of) | _split(experiment, of)
 
@@ -256,6 +261,7 @@ _SPECS = {
     "relabel": lambda experiment, of: {},
     "noninterference": _noninterference,
     "aggregate": _aggregate,
+    "significance": _significance,
     "audit": _audit,
     "report": _report,
     "recommend": _recommend,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -30,26 +31,34 @@ class Results:
         """What the bootstrap resamples: columns are systems × metrics, the metrics varying fastest.
 
         Users and items are numbered by what was measured of them and not by their names, so that renaming them does not
-        deal the weights of the bootstrap anew: users of equal figures are interchangeable.
+        deal the weights of the bootstrap anew: users of equal figures are interchangeable. All figures count, whichever are
+        asked for, so that every table rests on the same draws.
         """
-        systems = systems or self.systems
+        everything = list(itertools.product(self.systems, self._metrics))
+        wanted = [everything.index(column) for column in itertools.product(systems or self.systems, metrics)]
         found = []
         for seed in self.seeds:
-            queries = [self.per_query[seed, system] for system in systems]
-            items = [self.per_item[seed, system] for system in systems]
+            queries = [self.per_query[seed, system] for system in self.systems]
+            items = [self.per_item[seed, system] for system in self.systems]
             found.append((
                 queries[0]["query"],
-                _columns(queries, metrics),
+                _columns(queries, self._metrics),
                 items[0]["item"],
-                _columns(items, metrics),
+                _columns(items, self._metrics),
                 items[0]["relevance"].to_numpy(),
             ))  # fmt: skip
         users = _numbers([(names, values) for names, values, *_ in found])
         items = _numbers([(names, np.column_stack([shares, relevance])) for *_, names, shares, relevance in found])
         return [
-            SeedResult(user, values, item, shares, relevance)
+            SeedResult(user, values[:, wanted], item, shares[:, wanted], relevance)
             for user, item, (_, values, _, shares, relevance) in zip(users, items, found, strict=True)
         ]
+
+    @property
+    def _metrics(self) -> list[str]:
+        """What is known both of each query and of each item."""
+        of_query, of_item = (next(iter(tables.values())).column_names for tables in (self.per_query, self.per_item))
+        return [name for name in of_item if name in of_query]
 
 
 def read_results(job: Job, fold: str) -> Results:

@@ -32,7 +32,8 @@ def with_linmap(alpha: float) -> dict:
 
 
 LINMAP_ONLY = {
-    "fit_method": 2, "score": 2, "evaluate": 4, "select": 2, "aggregate": 1, "audit": 1, "report": 1, "all": 1, "total": 14,
+    "fit_method": 2, "score": 2, "evaluate": 4, "select": 2, "aggregate": 1, "significance": 1, "audit": 1, "report": 1,
+    "all": 1, "total": 15,
 }  # fmt: skip
 
 
@@ -57,6 +58,19 @@ def test_constant_is_chance_and_oracle_is_above_all(finished):
     assert mean["constant", "auc"] == pytest.approx(0.5)
     assert mean["constant", "recall@10"] == pytest.approx(10 / 24)
     assert all(mean["oracle", "auc"] > mean[system, "auc"] for system in SYSTEMS - {"oracle"})
+
+
+def test_the_verdict_is_a_row_of_the_table_of_significance(finished):
+    """A7, P4: the interval that decides is the same wherever it stands."""
+    verdict = finished.read_json("audit/verdict.json")
+    with open(finished.folder / "results/small/tables/significance.csv", newline="") as stream:
+        rows = [row for row in csv.DictReader(stream) if row["metric"] == verdict["metric"]]
+    compared = {(row["system"], row["reference"]): row for row in rows}
+    pair = ("(choice)", verdict["baseline"])
+    for name in ("difference", "ci_low", "ci_high"):
+        assert float(compared[pair][name]) == pytest.approx(verdict[name], abs=1e-9)
+    of_baseline = {row["system"] for row in rows if row["comparison"] == "baseline"}
+    assert of_baseline == SYSTEMS - {verdict["baseline"]}
 
 
 def test_finished_run_has_nothing_to_do(finished):

@@ -246,6 +246,7 @@ def axes(wildcards):
             if system.kind != "oracle"
         ],
         "fold": list(FOLDS),
+        "tested": ["test"],
         "meta": [
             system.name for system in experiment.systems.values() if system.signals
         ],

@@ -25,10 +25,7 @@ def give_verdict(results: Results, choices: Mapping[int, Mapping], params: Mappi
     chosen = {seed: choice["system"] for seed, choice in choices.items()}
     pairs: list[SeedResult] = []
     for seed, whole in zip(results.seeds, results.by_seed([metric]), strict=True):
-        columns = [results.systems.index(chosen[seed]), results.systems.index(baseline)]
-        pairs.append(
-            SeedResult(whole.user, whole.values[:, columns], whole.item, whole.shares[:, columns], whole.relevance)
-        )
+        pairs.append(whole.take([results.systems.index(chosen[seed]), results.systems.index(baseline)]))
     draws = np.clip(draw_means(pairs, min(params["seeds"])), 0, 1)
     low, high = (rounded(float(bound)) for bound in interval(draws[:, 0] - draws[:, 1]))
     mean = {
