@@ -37,6 +37,7 @@ PARAMS = {
     "folds": ("val", "test"),
     "k": (5,),
     "primary": "ndcg@5",
+    "ties": "expected",
     "baseline": "grouped_popularity_personal",
     "split": SPLIT,
     "category": "tags",

@@ -15,6 +15,8 @@ from frostline.errors import FrostlineError
 from frostline.evaluation import evaluate_scores, exact_mean
 from frostline.folds import item_folds, meta_half
 from frostline.ranking import contributions, evaluate, metrics_at, pooled_auc, rank_relevant
+from frostline.scramble import scramble
+from frostline.seeds import generator
 
 METRICS = metrics_at((1, 3, 5))
 OUTPUTS = ["per_query.parquet", "per_item.parquet", "pooled.json"]
@@ -137,7 +139,7 @@ def test_C10_a_naive_sum_would_depend_on_it():
     assert len({exact_mean(np.random.default_rng(s).permutation(values)) for s in range(9)}) == 1
 
 
-PARAMS = {"k": [1, 3, 5], "ties": "expected", "fold": "test", "system": "als+knn"}
+PARAMS = {"k": [1, 3, 5], "ties": "expected", "fold": "test", "system": "als+knn", "scrambled": True}
 
 
 def lay_out(files, scores, query, column, users=None, items=None, labels_of="test"):
@@ -199,6 +201,26 @@ def test_C11_C14_the_files_hold_every_query_and_item(files):
         assert list(pooled[kind]) == names
         np.testing.assert_allclose(list(pooled[kind].values()), np.nanmean(values, axis=0), rtol=1e-13)
     assert pooled["auc_pooled"] == pooled_auc(scores, query, column) and pooled["auc_pooled_bound"] == 0
+
+
+def test_C16_scrambled_labels_are_evaluated_beside_the_real_ones_and_change_nothing(files):
+    scores, query, column = grid(4)
+    lay_out(files, scores, query, column)
+    *tables, pooled = run(files)
+    pairs = scramble(query, column, scores, generator(3, "evaluate", "scramble"))
+    assert set(zip(*pairs, strict=True)) != set(zip(query, column, strict=True))
+    expected = np.nanmean(evaluate(rank_relevant(scores, *pairs), METRICS), axis=0)
+    np.testing.assert_allclose(list(pooled["scrambled"].values()), expected, rtol=1e-12)
+    *without, other = run(files, scrambled=False)
+    assert all(one.equals(two) for one, two in zip(tables, without, strict=True))
+    assert "scrambled" not in other and other.items() <= pooled.items()
+
+
+def test_C16_a_system_that_tells_nothing_apart_is_worth_the_same_on_scrambled_labels(files):
+    scores, query, column = grid(4)
+    lay_out(files, np.zeros_like(scores), query, column)
+    *_, pooled = run(files)
+    assert pooled["scrambled"] == pytest.approx(pooled["mean"], rel=1e-14)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -59,7 +59,8 @@ def leaderboard(results: Results, params: dict) -> list[dict]:
 
     `mean`, `best` and `worst` are means over seeds of means over queries, `sd` is over seeds (ddof 1, empty for one
     seed), `ci_low` and `ci_high` the crossed bootstrap of `frostline.bootstrap`. `n_queries` and `n_excluded` are sums
-    over seeds: queries that count, and those without a relevant candidate.
+    over seeds: queries that count, and those without a relevant candidate. `scrambled` is the mean on the fold's labels
+    rewired at random (see `frostline.scramble`): what activity and popularity alone are worth.
     """
     metrics = [str(metric) for metric in metrics_at(params["k"])]
     # Every metric lies between 0 and 1, which a sum of two resampling terms does not know.
@@ -84,6 +85,7 @@ def leaderboard(results: Results, params: dict) -> list[dict]:
                     "ci_high": float(high[at]),
                     "best": _mean([part["best"][metric] for part in pooled]),
                     "worst": _mean([part["worst"][metric] for part in pooled]),
+                    "scrambled": _mean([part.get("scrambled", {}).get(metric) for part in pooled]),
                 }
             )
         rows.append(_row(results.fold, system, "auc_pooled", [part["auc_pooled"] for part in pooled], common))
@@ -123,6 +125,7 @@ def _row(fold: str, system: str, metric: str, values: list[float | None], common
         "n_queries": common["n_queries"],
         "best": None,
         "worst": None,
+        "scrambled": None,
         "n_excluded": common["n_excluded"],
         "kind": common["kind"],
         "deterministic": sd == 0,
@@ -150,28 +153,32 @@ def wide(rows: list[dict], params: dict) -> str:
         row["system"]: f"{row['ci_low']:.4f} to {row['ci_high']:.4f}" for row in test if row["metric"] == primary
     }
     cell = {(row["system"], row["metric"]): _cell(row) for row in test}
+    scrambled = {row["system"]: _figure(row["scrambled"]) for row in test if row["metric"] == primary}
     n_seeds = len(params["seeds"])
     spread = f"mean ± standard deviation over {n_seeds} seeds" if n_seeds > 1 else "one seed"
     lines = [
-        f"| system | kind | {primary} | 95 % interval | {' | '.join(metrics[1:])} |",
-        f"|---|---|---:|---:|{'---:|' * (len(metrics) - 1)}",
+        f"| system | kind | {primary} | 95 % interval | on scrambled labels | {' | '.join(metrics[1:])} |",
+        f"|---|---|---:|---:|---:|{'---:|' * (len(metrics) - 1)}",
         *(
             f"| {system} | {params['systems'][system]} | {cell[system, primary]} | {interval_of[system]} | "
-            f"{' | '.join(cell[system, metric] for metric in metrics[1:])} |"
+            f"{scrambled[system]} | {' | '.join(cell[system, metric] for metric in metrics[1:])} |"
             for system in dict.fromkeys(row["system"] for row in test)
         ),
         "",
         f"Test-cold items, {spread}; in brackets the worst and best "
-        f"case of the order of tied candidates, where they are more than {WIDE_TIES} apart.",
+        f"case of the order of tied candidates, where they are more than {WIDE_TIES} apart. "
+        "Scrambled labels keep how active each user and how popular each item is, and nothing else.",
         *(f"Left out: {system}, because it {reason}." for system, reason in params["left_out"].items()),
     ]
     return "\n".join(lines) + "\n"
 
 
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
+
+
 def _cell(row: dict) -> str:
-    if row["mean"] is None:
-        return "–"
-    text = f"{row['mean']:.4f}" + ("" if row["sd"] is None else f" ± {row['sd']:.4f}")
+    text = _figure(row["mean"]) + ("" if row["sd"] is None else f" ± {row['sd']:.4f}")
     if row["best"] is not None and row["best"] - row["worst"] > WIDE_TIES:
         text += f" [{row['worst']:.4f}, {row['best']:.4f}]"
     return text

@@ -12,7 +12,9 @@ from frostline.artifacts import Job
 from frostline.errors import FrostlineError
 from frostline.evaluation import BLOCK, Evaluation, Grid, blocks, evaluate_scores, exact_mean
 from frostline.folds import item_folds, meta_half
-from frostline.ranking import Metric, NonFiniteScore, PooledAUC, metrics_at, pooled_auc
+from frostline.ranking import Metric, NonFiniteScore, PooledAUC, View, metrics_at, pooled_auc
+from frostline.scramble import scramble
+from frostline.seeds import generator
 
 EXACT_CELLS = 1 << 28
 """Up to so many scores the pooled AUC is exact; above, it comes from a histogram, with its bound beside it."""
@@ -42,15 +44,20 @@ def run(job: Job) -> None:
         fold = item_folds(len(candidates), params["val_folds"], params["seed"])
         parts = [np.flatnonzero(fold == part) for part in range(params["val_folds"])]
     metrics = metrics_at(params["k"])
+    views = {}
+    if params.get("scrambled"):
+        pairs = scramble(query, column, scores, generator(params["seed"], "evaluate", "scramble"))
+        views["scrambled"] = View(*pairs, row=pairs[0], row_query=np.arange(len(queries)))
     try:
-        result = evaluate_scores(scores, query, column, parts, metrics, params["ties"])
+        result = evaluate_scores(scores, query, column, parts, metrics, params["ties"], list(views.values()))
     except NonFiniteScore as error:
         raise FrostlineError(
             f"system '{params['system']}' scored {error.value} for query '{queries[error.row]}', "
             f"candidate '{ids[error.column]}'. Scores must be finite; check the method's parameters and inputs"
         ) from error
     _write(job, result, metrics, queries, ids, column)
-    job.write_json("pooled", {**_pooled(scores, query, column), **_summary(result, metrics)})
+    further = {name: _means(values, metrics) for name, values in zip(views, result.views, strict=True)}
+    job.write_json("pooled", {**_pooled(scores, query, column), **_summary(result, metrics), **further})
 
 
 @dataclass(frozen=True)
@@ -106,14 +113,15 @@ def _pooled(scores: Grid, query: np.ndarray, column: np.ndarray) -> dict[str, fl
 
 def _summary(result: Evaluation, metrics: tuple[Metric, ...]) -> dict:
     evaluated = result.n_relevant > 0
-
-    def means(values: np.ndarray) -> dict[str, float | None]:
-        return {str(metric): exact_mean(values[evaluated, position]) for position, metric in enumerate(metrics)}
-
     return {
         "n_queries": int(evaluated.sum()),
         "n_excluded": int((~evaluated).sum()),
-        "mean": means(result.values),
-        "best": means(result.best),
-        "worst": means(result.worst),
+        "mean": _means(result.values, metrics),
+        "best": _means(result.best, metrics),
+        "worst": _means(result.worst, metrics),
     }
+
+
+def _means(values: np.ndarray, metrics: tuple[Metric, ...]) -> dict[str, float | None]:
+    """Over the queries that have a value."""
+    return {str(metric): exact_mean(values[:, position]) for position, metric in enumerate(metrics)}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from frostline.ranking import Metric, NonFiniteScore, contributions, evaluate, rank_relevant
+from frostline.ranking import Metric, NonFiniteScore, View, contributions, evaluate, rank_views
 
 BLOCK = 4096
 
@@ -34,6 +34,8 @@ class Evaluation:
         What each item adds to the sum of `values` over queries; in the last column its share of the queries' relevance,
         1 / n_relevant summed over its queries.
     n_relevant : ndarray of int64, shape (n_queries,)
+    views : tuple of ndarray of float64, shape (n_rows, n_metrics)
+        Values of the rows of each further view.
     """
 
     values: np.ndarray
@@ -41,6 +43,7 @@ class Evaluation:
     worst: np.ndarray
     shares: np.ndarray
     n_relevant: np.ndarray
+    views: tuple[np.ndarray, ...] = ()
 
 
 def evaluate_scores(
@@ -50,6 +53,7 @@ def evaluate_scores(
     parts: list[np.ndarray],
     metrics: tuple[Metric, ...],
     ties: str = "expected",
+    views: Sequence[View] = (),
 ) -> Evaluation:
     """Evaluate every query, its candidates being the columns of a part; a query's value is the mean over its parts.
 
@@ -63,50 +67,94 @@ def evaluate_scores(
         Disjoint sets of columns. A query counts in the parts where it has a relevant candidate.
     metrics : tuple of Metric
     ties : {'expected', 'item_id'}
+    views : sequence of View
+        Further relevances of the same queries, whose rows are numbered in the order of their queries.
     """
     n_queries, n_candidates = scores.shape
     part_of = np.empty(n_candidates, dtype=np.int64)
     position = np.empty(n_candidates, dtype=np.int64)
     for number, columns in enumerate(parts):
         part_of[columns], position[columns] = number, np.arange(len(columns))
-    used, n_relevant = np.unique(query.astype(np.int64) * len(parts) + part_of[column], return_counts=True)
-    # Where every candidate of a part is relevant there is nothing to tell apart, and the part has no AUC.
-    has_others = n_relevant < np.array([len(columns) for columns in parts])[used % len(parts)]
-    n_parts, n_parts_auc = (
-        np.bincount(used[kept] // len(parts), minlength=n_queries) for kept in (slice(None), has_others)
-    )
-    divisor = np.stack([n_parts_auc if metric.name == "auc" else n_parts for metric in metrics], axis=1)
+    sizes = np.array([len(columns) for columns in parts])
+    everyone = np.arange(n_queries)
+    tallies = [_Tally(view, part_of, sizes, metrics) for view in (View(query, column, query, everyone), *views)]
+    main = tallies[0]
 
     is_whole = len(parts) == 1 and np.array_equal(parts[0], np.arange(n_candidates))
-    sums = np.zeros((3, n_queries, len(metrics)))
+    best, worst = np.zeros((2, n_queries, len(metrics)))
     shares = np.zeros((len(metrics) + 1, n_candidates))
-    for start, pairs in blocks(n_queries, query):
+    for start in range(0, n_queries, BLOCK):
         block = np.asarray(scores[start : start + BLOCK])
+        rows = slice(start, start + len(block))
         for number, columns in enumerate(parts):
-            own = pairs[part_of[column[pairs]] == number]
-            view = block if is_whole else block.take(columns, axis=1)
-            ranks = _named_columns(view, query[own] - start, position[column[own]], ties, start, columns)
-            rows = slice(start, start + len(block))
-            expected = np.nan_to_num(evaluate(ranks, metrics))
+            here = block if is_whole else block.take(columns, axis=1)
+            local = [tally.local(rows, number, position) for tally in tallies]
+            ranks, *others = _named_columns(here, local, ties, start, columns)
+            expected, *values = (np.nan_to_num(evaluate(found, metrics)) for found in (ranks, *others))
+            for tally, value in zip(tallies, (expected, *values), strict=True):
+                tally.add(rows, value)
             is_tied = (ranks.tied > ranks.relevant_tied).any()
-            extremes = [np.nan_to_num(evaluate(case, metrics)) for case in (ranks.best(), ranks.worst()) if is_tied]
-            sums[:, rows] += [expected, *(extremes or [expected, expected])]
+            for total, case in ((best, ranks.best), (worst, ranks.worst)):
+                total[rows] += np.nan_to_num(evaluate(case(), metrics)) if is_tied else expected
             of = start + ranks.query
             item = ranks.item.astype(np.intp)
             added = np.nan_to_num(contributions(ranks, metrics).T, copy=False)
-            for share, values, count in zip(shares[:-1], added, np.maximum(divisor.T, 1), strict=True):
+            for share, values, count in zip(shares[:-1], added, np.maximum(main.divisor.T, 1), strict=True):
                 share[columns] += np.bincount(item, values / count[of], len(columns))
-            relevance = 1 / (n_parts[of] * ranks.n_relevant[ranks.query])
+            relevance = 1 / (main.n_parts[of] * ranks.n_relevant[ranks.query])
             shares[-1, columns] += np.bincount(item, relevance, len(columns))
     with np.errstate(invalid="ignore"):
-        values, best, worst = sums / divisor
-    return Evaluation(values, best, worst, shares.T, np.bincount(query, minlength=n_queries))
+        best, worst = best / main.divisor, worst / main.divisor
+    n_relevant = np.bincount(query, minlength=n_queries)
+    views = tuple(tally.values for tally in tallies[1:])
+    return Evaluation(main.values, best, worst, shares.T, n_relevant, views)
 
 
-def _named_columns(view, row, column, ties, start, columns):
-    """Rank, and let an error name the row and column of the whole, not of the view."""
+class _Tally:
+    """The sums of one view over parts, and what they are divided by."""
+
+    def __init__(self, view: View, part_of: np.ndarray, sizes: np.ndarray, metrics: Sequence[Metric]) -> None:
+        order = np.argsort(view.query, kind="stable")
+        self._query, self._item, self._row = view.query[order], view.item[order], view.row[order]
+        self._row_query, self._part = view.row_query, part_of[self._item]
+        n_rows = len(view.row_query)
+        used, n_relevant = np.unique(self._row.astype(np.int64) * len(sizes) + self._part, return_counts=True)
+        # Where every candidate of a part is relevant there is nothing to tell apart, and the part has no AUC.
+        has_others = n_relevant < sizes[used % len(sizes)]
+        self.n_parts, with_auc = (
+            np.bincount(used[kept] // len(sizes), minlength=n_rows) for kept in (slice(None), has_others)
+        )
+        self.divisor = np.stack([with_auc if metric.name == "auc" else self.n_parts for metric in metrics], axis=1)
+        self._sums = np.zeros((n_rows, len(metrics)))
+
+    def local(self, queries: slice, part: int, position: np.ndarray) -> View:
+        """The view of some of the queries on the candidates of a part, all numbered from zero."""
+        own = slice(*np.searchsorted(self._query, [queries.start, queries.stop]))
+        own = np.arange(own.start, own.stop)[self._part[own] == part]
+        rows = self._rows(queries)
+        return View(
+            self._query[own] - queries.start,
+            position[self._item[own]],
+            self._row[own] - rows.start,
+            self._row_query[rows] - queries.start,
+        )
+
+    def add(self, queries: slice, values: np.ndarray) -> None:
+        self._sums[self._rows(queries)] += values
+
+    def _rows(self, queries: slice) -> slice:
+        return slice(*np.searchsorted(self._row_query, [queries.start, queries.stop]))
+
+    @property
+    def values(self) -> np.ndarray:
+        with np.errstate(invalid="ignore"):
+            return self._sums / self.divisor
+
+
+def _named_columns(here, views, ties, start, columns):
+    """Rank, and let an error name the row and column of the whole, not of the block and the part."""
     try:
-        return rank_relevant(view, row, column, ties=ties)
+        return rank_views(here, views, ties=ties)
     except NonFiniteScore as error:
         raise NonFiniteScore(start + error.row, int(columns[error.column]), error.value) from error
 

@@ -161,7 +161,7 @@ def _evaluate(experiment: Experiment, of: dict) -> dict:
     params = {"k": experiment.metrics.k, "ties": experiment.metrics.ties, "fold": of["fold"], "system": of["system"]}
     if experiment.split.meta_users == DISJOINT:
         params["meta_users"] = DISJOINT
-    return params | ({"val_folds": experiment.split.val_folds} if of["fold"] == "val" else {})
+    return params | ({"val_folds": experiment.split.val_folds} if of["fold"] == "val" else {"scrambled": True})
 
 
 def _select(experiment: Experiment, of: dict) -> dict:
@@ -188,7 +188,7 @@ def _significance(experiment: Experiment, of: dict) -> dict:
 
 
 def _audit(experiment: Experiment, of: dict) -> dict:
-    return _aggregate(experiment, of) | _split(experiment, of)
+    return _aggregate(experiment, of) | _split(experiment, of) | {"ties": experiment.metrics.ties}
 
 
 def _shown(component: Component) -> dict:

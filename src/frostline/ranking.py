@@ -105,17 +105,52 @@ def rank_relevant(
     Raises NonFiniteScore for the first NaN or infinite score; TypeError for other dtypes; ValueError for another shape,
     pairs outside it, and relevant pairs that are repeated or excluded.
     """
+    return rank_views(scores, [View(query, item)], excluded=excluded, unlisted=unlisted, ties=ties)[0]
+
+
+@dataclass(frozen=True)
+class View:
+    """One way to ask: relevant pairs, and the row of the result to which each counts.
+
+    query, item: the pairs, as `rank_relevant` takes them.
+    row: the row of each pair, all pairs of a row being of one query; its query, if None.
+    row_query: the query of each row. A row's candidates are its query's, those of its other rows included.
+    """
+
+    query: npt.ArrayLike
+    item: npt.ArrayLike
+    row: np.ndarray | None = None
+    row_query: np.ndarray | None = None
+
+
+def rank_views(
+    scores: np.ndarray,
+    views: Sequence[View],
+    *,
+    excluded: Pairs | None = None,
+    unlisted: bool = False,
+    ties: Literal["expected", "item_id"] = "expected",
+) -> list[Ranks]:
+    """`rank_relevant` for several views of one grid, which is sorted once for all. `Ranks.query` is then a view's row."""
     if ties not in ("expected", "item_id"):
         raise ValueError(f"ties={ties!r}: allowed are 'expected' and 'item_id'")
     n_items = scores.shape[-1]
-    cells, out = _flat_pairs(scores, query, item, excluded, unlisted)
+    flat = [_flat_pairs(scores, view.query, view.item, excluded, unlisted) for view in views]
+    out = flat[0][2]
+    cells = flat[0][0] if len(views) == 1 else np.unique(np.concatenate([own for own, _, _ in flat]))
     blocks = _blocks(scores, cells, out)
     counts = [_count(block, *np.divmod(inside, n_items), ties == "item_id") for block, inside in blocks]
     greater, tied, ahead = np.concatenate(counts, axis=1)
     lost = np.isin(cells, out)
     greater[lost], ahead[lost] = UNLISTED, 0
     n_candidates = n_items - np.bincount(out // n_items, minlength=len(scores))
-    return _ranks(*np.divmod(cells, n_items), greater, tied, ahead, n_candidates, ties == "item_id")
+    ranks = []
+    for view, (own, order, _) in zip(views, flat, strict=True):
+        at = slice(None) if len(own) == len(cells) else np.searchsorted(cells, own)
+        query, item = np.divmod(own, n_items)
+        row, of = (query, n_candidates) if view.row is None else (view.row[order], n_candidates[view.row_query])
+        ranks.append(_ranks(row, item, greater[at], tied[at], ahead[at], of, ties == "item_id"))
+    return ranks
 
 
 def rank_lists(lists: Sequence[Sequence[int]], relevant: Sequence[Collection[int]]) -> Ranks:
@@ -232,7 +267,7 @@ class PooledAUC:
 
 
 def _flat_pairs(scores, query, item, excluded, unlisted=False):
-    """The positions of the relevant and of the excluded cells in the flattened scores, sorted."""
+    """Cells of the relevant pairs in the flattened scores, sorted, the order that sorted them, and the excluded cells."""
     if scores.dtype not in (np.float32, np.float64):
         raise TypeError(f"scores are {scores.dtype}: float32 or float64 is needed")
     if scores.ndim != 2 or not scores.shape[1]:
@@ -247,13 +282,14 @@ def _flat_pairs(scores, query, item, excluded, unlisted=False):
         if len(outside):
             at = int(row[outside[0]]), int(column[outside[0]])
             raise ValueError(f"{what} pair {at} is outside scores of the shape {scores.shape}")
-        flat.append(np.sort(row * scores.shape[1] + column))
-    relevant, out = flat[0], np.unique(flat[1])
+        flat.append(row * scores.shape[1] + column)
+    order, out = np.argsort(flat[0], kind="stable"), np.unique(flat[1])
+    relevant = flat[0][order]
     repeated, barred = relevant[1:][relevant[1:] == relevant[:-1]], relevant[np.isin(relevant, out)]
     for cells, what in (repeated, "repeated"), (barred[:0] if unlisted else barred, "excluded"):
         if len(cells):
             raise ValueError(f"relevant pair {divmod(int(cells[0]), scores.shape[1])} is {what}")
-    return relevant, out
+    return relevant, order, out
 
 
 def _blocks(scores, relevant, out):
@@ -391,10 +427,10 @@ def _first_hit(g, t, tr, length):
 
 def _pool(scores, query, item, excluded):
     """Block by block the scores of all candidates of the queries that have a relevant one, and of the relevant."""
-    pairs = _flat_pairs(scores, query, item, excluded)
-    for block, inside in _blocks(scores, *pairs):
+    relevant, _, out = _flat_pairs(scores, query, item, excluded)
+    for block, inside in _blocks(scores, relevant, out):
         pool = block[np.bincount(inside // scores.shape[1], minlength=len(block)) > 0].ravel()
-        yield pool[pool > -np.inf] if len(pairs[1]) else pool, block.ravel()[inside]
+        yield pool[pool > -np.inf] if len(out) else pool, block.ravel()[inside]
 
 
 def _bins(scores):

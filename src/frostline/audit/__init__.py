@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from frostline.artifacts import Job
 from frostline.audit.checks import FAILED, WARNING, over_seeds
+from frostline.audit.controls import control_checks
 from frostline.audit.invariants import split_checks, split_files
 from frostline.audit.lineage import PROOF, lineage_checks
 from frostline.audit.verdict import give_verdict
@@ -28,7 +29,9 @@ def run(job: Job) -> None:
     if PROOF in job.inputs:
         checks[PROOF] = job.read_json(PROOF)["checks"]
     choices = {seed: job.read_json(f"chosen[{seed}]") for seed in seeds}
-    verdict = give_verdict(read_results(job, TEST), choices, job.params)
+    results = read_results(job, TEST)
+    checks["controls"] = control_checks(results, job.params["primary"], job.params["ties"])
+    verdict = give_verdict(results, choices, job.params)
     every = [check for group in checks.values() for check in group]
     job.write_json(
         "verdict",

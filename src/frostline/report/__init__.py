@@ -155,6 +155,7 @@ def _plots(board: Board, verdict: Row, params: Row) -> list:
             low=row["ci_low"],
             high=row["ci_high"],
             share=possible(board, row["system"], metric),
+            scrambled=row["scrambled"],
             is_chosen=row["system"] == verdict["chosen"],
         )
         for (_, name), row in board.items()
@@ -195,6 +196,7 @@ def _line(board: Board, system: str, metrics: Sequence[str], judged: str, verdic
         "n_queries": any_row["n_queries"],
         "cells": [_cell(metric, board.get((system, metric))) for metric in metrics],
         "possible": possible(board, system, judged),
+        "scrambled": board.get((system, judged), {}).get("scrambled"),
     }
 
 

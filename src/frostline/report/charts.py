@@ -25,6 +25,7 @@ class Dot:
     low: float | None
     high: float | None
     share: float | None = None
+    scrambled: float | None = None
     is_chosen: bool = False
 
     def extent(self) -> list[float]:
@@ -32,7 +33,7 @@ class Dot:
         if self.mean is None:
             return []
         around = [self.mean - self.sd, self.mean + self.sd] if self.sd is not None else [self.mean]
-        return [*around, *(bound for bound in (self.low, self.high) if bound is not None)]
+        return [*around, *(bound for bound in (self.low, self.high, self.scrambled) if bound is not None)]
 
 
 @dataclass(frozen=True)
@@ -229,6 +230,9 @@ def _drawn(dot: Dot, axis: Axis, y: float) -> Markup:
                 *(dot.kind, low, _n(y), high, low, _n(y - 4), high, _n(y - 4))
             )
         )
+    if dot.scrambled is not None:
+        x = _n(axis(dot.scrambled))
+        parts.append(Markup('<path class="scrambled {}" d="M{} {}v13"/>').format(dot.kind, x, _n(y - 6.5)))
     parts.append(mark(dot.kind, axis(dot.mean), y))
     return Markup("").join(parts)
 
@@ -241,6 +245,8 @@ def _figures(dot: Dot) -> str:
         text += f", sd {decimal(dot.sd, PROSE)}"
     if dot.low is not None:
         text += f", interval {decimal(dot.low, PROSE)} to {decimal(dot.high, PROSE)}"
+    if dot.scrambled is not None:
+        text += f", on scrambled labels {decimal(dot.scrambled, PROSE)}"
     return text if dot.share is None else f"{text}, {percent(dot.share, 0)} of what is possible"
 
 

@@ -162,6 +162,12 @@ _FIXED = (
     ),
     ("AUC pooled", "the same over the pairs of all queries together. It also rewards telling active users apart."),
     (
+        "On scrambled labels",
+        "the same measure after the user–item pairs of the fold were rewired at random, every user keeping the number of "
+        "relevant items and every item that of users (curveball; Strona et al., 2014). It is what knowing the popular items "
+        "and the active users is worth; what a system has above it is taste.",
+    ),
+    (
         "Of the possible",
         "(system − chance) / (oracle − chance). Chance is the control constant, which ties all candidates; the oracle ranks "
         "by the probabilities that generated the data. It exists only where these are known.",
