@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections import Counter
 
 import numpy as np
 import pyarrow as pa
@@ -68,8 +69,8 @@ def usable(events):
 @given(rows.filter(usable), policies, st.randoms(use_true_random=False))
 def test_c10_row_order_changes_no_byte(events, repeats, random):
     shuffled, catalogue = random.sample(events, len(events)), random.sample(CATALOGUE, len(CATALOGUE))
-    one = clean(dataset(events), KINDS_WANTED, repeats, "drop")
-    other = clean(dataset(shuffled, catalogue), KINDS_WANTED, repeats, "drop")
+    one = clean(dataset(events), KINDS_WANTED, repeats=repeats, missing_content="drop")
+    other = clean(dataset(shuffled, catalogue), KINDS_WANTED, repeats=repeats, missing_content="drop")
     assert payload(one[0]) == payload(other[0]) and payload(one[1]) == payload(other[1])
     assert {**one[2], "examples": 0} == {**other[2], "examples": 0}
 
@@ -77,7 +78,9 @@ def test_c10_row_order_changes_no_byte(events, repeats, random):
 @profile
 @given(rows.filter(usable), policies)
 def test_p5_read_is_kept_and_dropped_and_no_good_row_is_lost(events, repeats):
-    interactions, _, quality = clean(dataset(events, dropped={"too_short": 3}), KINDS_WANTED, repeats, "drop")
+    interactions, _, quality = clean(
+        dataset(events, dropped={"too_short": 3}), KINDS_WANTED, repeats=repeats, missing_content="drop"
+    )
     counts = quality["interactions"]
     assert counts["read"] == len(events) + 3 == counts["kept"] + sum(counts["dropped"].values())
     assert counts["kept"] == interactions.num_rows
@@ -97,16 +100,19 @@ def test_p5_read_is_kept_and_dropped_and_no_good_row_is_lost(events, repeats):
             event = events[example["row"] - 2]
             assert example["value"] in (str(event[1]), str(event[3]), f"{event[0]}, {event[1]}")
     assert np.isfinite(interactions["weight"].to_numpy()).all() and interactions["weight"].null_count == 0
+    found = Counter(item for _, item in pairs)
     assert quality["items"] == {
-        "read": 3, "kept": 3, "dropped": {}, "without_interactions": 3 - len({item for _, item in pairs})
+        "read": 3, "kept": 3, "dropped": {}, "without_interactions": 3 - len(found),
+        "with_one_interaction": sum(count == 1 for count in found.values()),
     }  # fmt: skip
+    assert quality["users"] == len({user for user, _ in pairs})
     json.dumps(quality, allow_nan=False)
 
 
 @profile
 @given(rows.filter(usable), policies)
 def test_repeats_follow_the_stated_rule(events, repeats):
-    interactions, _, _ = clean(dataset(events), KINDS_WANTED, repeats, "drop")
+    interactions, _, _ = clean(dataset(events), KINDS_WANTED, repeats=repeats, missing_content="drop")
     late = repeats == "first"
     groups = {}
     for user, item, time, weight in usable(events):
@@ -230,4 +236,4 @@ def test_p5_nothing_is_written_when_the_input_is_refused(tmp_path):
     inputs = {"interactions": str(tmp_path / "clicks.csv"), "items": str(tmp_path / "products.csv")}
     with pytest.raises(InputError):
         stage(tmp_path, "table", {"interactions": "clicks.csv", "items": "products.csv"}, {}, inputs, OUTPUTS)
-    assert not (tmp_path / "out").exists()
+    assert not list((tmp_path / "out").iterdir())

@@ -135,10 +135,25 @@ class Job:
 
     def write_table(self, name: str, table) -> None:
         """Write a `pyarrow.Table` as Parquet."""
+        with self.table_writer(name) as write:
+            write(table)
+
+    @contextmanager
+    def table_writer(self, name: str) -> Iterator[Callable]:
+        """Write a Parquet output table by table, of one schema and at least one, so that it never has to fit into memory."""
         import pyarrow.parquet as pq
 
+        writer = None
+
+        def write(table) -> None:
+            nonlocal writer
+            if writer is None:
+                writer = pq.ParquetWriter(stream, table.schema, compression="zstd", write_statistics=False)
+            writer.write_table(table)
+
         with self._create(name) as stream:
-            pq.write_table(table, stream, compression="zstd", write_statistics=False)
+            yield write
+            writer.close()
 
     def write_arrays(self, name: str, arrays: Mapping[str, Any]) -> None:
         """Write arrays and CSR matrices as one npz; a matrix is stored as its data, indices, indptr and shape."""

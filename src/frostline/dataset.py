@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import BinaryIO, ClassVar
 
@@ -45,11 +45,14 @@ class DataFile:
         File name under which it is looked for in the folder `FROSTLINE_DATA` names.
     source : str
         Where a person can get it, shown when it is nowhere to be found.
+    many : bool
+        Whether the path may be a folder or a pattern such as `clicks/*.parquet`; `read` then gets a list of files.
     """
 
     path: str | None
     name: str
     source: str = ""
+    many: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,12 +61,13 @@ class Dataset:
 
     Attributes
     ----------
-    interactions : pyarrow.Table
-        `user` and `item`, string or dictionary of string (ids are text as the source spells it); `time` int64 (unix
-        seconds, null where unknown) and `weight` float64, each absent if the source has none; `row` int64, the row in
-        the source file as counted in an editor, for messages.
+    interactions : pyarrow.Table or iterable of such tables
+        Batches, of which there is at least one, are read once and one after the other. `user` and `item`, string or
+        dictionary of string (ids are text as the source spells it); `time` int64 (unix seconds, null where unknown) and
+        `weight` float64, each absent if the source has none; `row` int64, the row in the source file as counted in an
+        editor, for messages; and `file` (string), its name, where there are several.
     items : pyarrow.Table
-        `item_id` string, one column a content field (types as in `KINDS`), and `row` int64 as above.
+        `item_id` string, one column a content field (types as in `KINDS`), and `row` int64 and `file` as above.
     sources : dict
         Names of the files behind `interactions` and `items`, as the user knows them, for messages.
     columns : dict
@@ -74,14 +78,19 @@ class Dataset:
         Where interactions are links between items: what became of the references, see `frostline.links`.
     judgements : dict or None
         Where interactions are judgements of items for text queries: their counts, see `frostline.judgements`.
+    examples : dict
+        The first few of these rows of interactions: `{reason: [{'file': …, 'row': …, 'value': …}, …]}`.
     notes : sequence of str
-        What the adapter recognised or found odd, for the quality report.
+        What the adapter recognised or found odd, for the quality report. An adapter that gives batches may go on filling
+        `dropped`, `examples` and `notes` until the last one.
+    line_of : callable
+        From a file's name and a value of `row` to the line that an editor shows, asked after the last batch.
     truth : dict of arrays or None
         For generated data: `users`, `items` (ids, fixed-width str), `user_factors`, `item_factors` (float32) such that
         the expected interest of user u in item i rises with `user_factors[u] @ item_factors[i]`.
     """
 
-    interactions: pa.Table
+    interactions: pa.Table | Iterable[pa.Table]
     items: pa.Table
     sources: Mapping[str, str]
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -89,7 +98,9 @@ class Dataset:
     dropped_items: Mapping[str, int] = field(default_factory=dict)
     links: Mapping[str, object] | None = None
     judgements: Mapping[str, object] | None = None
+    examples: Mapping[str, Sequence[Mapping[str, object]]] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    line_of: Callable[[str, int], int] = lambda file, row: row
     truth: Mapping[str, object] | None = None
 
 
@@ -98,7 +109,8 @@ class Adapter(ABC):
 
     Registered by name in `frostline.registry`.
 
-    An adapter may have the options `repeats` and `missing_content`; ingest then cleans by them (`ingest.clean`).
+    An adapter may have the options `repeats`, `missing_content` and `min_weight`; ingest then cleans by them
+    (`ingest.clean_to`).
     """
 
     has_truth: ClassVar[bool] = False
@@ -113,7 +125,7 @@ class Adapter(ABC):
         """The files to open, by a short name; empty for generated data."""
 
     @abstractmethod
-    def read(self, files: Mapping[str, BinaryIO], content: Mapping[str, Mapping[str, str]]) -> Dataset:
+    def read(self, files: Mapping[str, BinaryIO | list[BinaryIO]], content: Mapping[str, Mapping[str, str]]) -> Dataset:
         """Read the opened files.
 
         `content` maps each wanted field to its options: its kind `as` and, if given, a `separator` of categories.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 
@@ -48,6 +48,13 @@ class InputError(FrostlineError):
         where = f"{', '.join(places)}: " if places else ""
         super().__init__(f"{where}{problem}. {remedy}")
 
+    @classmethod
+    def together(cls, errors: Sequence[InputError]) -> InputError:
+        """One error with the text of all, a line each."""
+        error = cls.__new__(cls)
+        FrostlineError.__init__(error, "\n".join(map(str, errors)))
+        return error
+
 
 def suggest(wrong: str, allowed: Iterable[str]) -> str:
     """Say what is allowed and, where one is close, which spelling was probably meant.
@@ -59,3 +66,17 @@ def suggest(wrong: str, allowed: Iterable[str]) -> str:
     close = get_close_matches(str(wrong), names, n=1, cutoff=0.5)
     hint = f"did you mean '{close[0]}'? " if close else ""
     return f"{hint}Allowed: {', '.join(names) or 'nothing'}"
+
+
+def shown_rows(rows: Sequence[int], count: int | None = None) -> str:
+    """What a message about the first of some rows says of the others; `count` is their number if `rows` are but the first.
+
+    >>> shown_rows([3, 7, 9, 12, 20])
+    ' (and 4 more: rows 7, 9, 12 …)'
+    """
+    others = (count or len(rows)) - 1
+    if not others:
+        return ""
+    shown = rows[1:4]
+    rest = " …" if others > len(shown) else ""
+    return f" (and {others:,} more: row{'s' if others > 1 else ''} {', '.join(map(str, shown))}{rest})"

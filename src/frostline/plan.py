@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+from glob import glob, has_magic
 from pathlib import Path
 
 from frostline import codeversion, registry
@@ -12,6 +13,9 @@ from frostline.config import FOLDS, Component, Experiment, System
 from frostline.dataset import DataFile
 from frostline.errors import ConfigError
 from frostline.meta import DISJOINT
+
+MOST_PARTS = 500
+"""More files would not fit into a command."""
 
 
 def spec(stage: str, experiment: Experiment, **of: str) -> str:
@@ -85,7 +89,7 @@ def find(file: DataFile, experiment: str) -> str:
         places.append(Path(os.environ["FROSTLINE_DATA"], name))
     places.append(Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"), "frostline", name))
     for place in places:
-        if place.exists():
+        if place.exists() or (file.many and has_magic(str(place)) and glob(str(place), recursive=True)):
             return str(place)
     source = f"Get it from {file.source} and put it" if file.source else "Put it"
     raise ConfigError(
@@ -99,6 +103,32 @@ def again(experiment: Experiment) -> Experiment:
     """What the audit of non-interference runs again: all but the oracle, which needs no scores and stands by the truth."""
     systems = {name: system for name, system in experiment.systems.items() if system.kind != "oracle"}
     return dataclasses.replace(experiment, systems=systems)
+
+
+def parts(file: DataFile, place: str, experiment: str) -> str | list[str]:
+    """The file at a place, or the files where a folder or a pattern stands for many, in the order of their names.
+
+    Raises
+    ------
+    ConfigError
+        When the place is a folder and must not be one, or holds no file or more than `MOST_PARTS`.
+    """
+    where = f"experiments.{experiment}.data"
+    if file.many and has_magic(place) and not Path(place).exists():
+        found = [path for path in glob(place, recursive=True) if Path(path).is_file()]
+    elif Path(place).is_dir():
+        if not file.many:
+            raise ConfigError(f"{where}: {place} is a folder. Give the file itself")
+        # A leading "_" or "." is how Spark and Hadoop mark what is no data.
+        found = [str(path) for path in Path(place).iterdir() if path.is_file() and path.name[0] not in "._"]
+    else:
+        return place
+    if not 1 <= len(found) <= MOST_PARTS:
+        raise ConfigError(
+            f"{where}: {place} stands for {len(found)} files. Give a folder or a pattern ('**' for folders in folders) of 1 "
+            f"to {MOST_PARTS} files"
+        )
+    return sorted(found)
 
 
 def _method_class(system: System) -> type:

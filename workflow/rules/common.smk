@@ -21,7 +21,7 @@ try:
     EXPERIMENTS = load(config)
     DATA_FILES = {
         name: {
-            f"{label}_": plan.find(file, name)
+            f"{label}_": plan.parts(file, plan.find(file, name), name)
             for label, file in experiment.data.files().items()
         }
         for name, experiment in EXPERIMENTS.items()
@@ -94,12 +94,21 @@ def scores_of(fold):
     return path if KEEP_SCORES else temp(path)
 
 
+def numbered(paths):
+    """A file under its plain name, the files of a list under [0], [1], …"""
+    if isinstance(paths, str):
+        return [("", paths)]
+    return [(f"[{number}]", path) for number, path in enumerate(paths)]
+
+
 def files(wildcards, input, output):
     """The declared files as arguments; a name that Snakemake reserves carries a trailing underscore."""
 
     def named(group):
         return " ".join(
-            f"{name.rstrip('_')}={quote(str(path))}" for name, path in group.items()
+            f"{quote(name.rstrip('_') + number)}={quote(str(path))}"
+            for name, paths in group.items()
+            for number, path in numbered(paths)
         )
 
     return f"--input {named(input)} --output {named(output)}"

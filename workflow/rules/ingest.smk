@@ -20,7 +20,8 @@ rule ingest:
         # A file that was replaced by an older one is new data too.
         data=lambda wildcards: [
             (Path(path).stat().st_size, Path(path).stat().st_mtime_ns)
-            for path in DATA_FILES[wildcards.experiment].values()
+            for paths in DATA_FILES[wildcards.experiment].values()
+            for _, path in numbered(paths)
         ],
         spec=spec("ingest"),
         code=lambda wildcards: plan.code(

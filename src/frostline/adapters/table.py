@@ -1,4 +1,4 @@
-"""The user's own two files: interactions and item content, as CSV, TSV or Parquet."""
+"""The user's own two tables: interactions and item content."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import BinaryIO, Literal
 
-import pyarrow as pa
-
 from frostline.dataset import Adapter, DataFile, Dataset
-from frostline.errors import suggest
-from frostline.tablefile import Column, open_file, require
+from frostline.mapping import check_columns, dataset_of
+from frostline.tablefile import open_file
 
 
 @dataclass(frozen=True)
 class Table(Adapter):
-    """Interactions and item content in two files of the user's.
+    """Interactions and item content in two files of the user's, or two sets of files.
 
-    A file is Parquet if it starts like one, and separated text otherwise, whatever its name. Ids are text and kept as
-    they are written, spaces and leading zeros included; whole numbers of a Parquet file become decimal text.
+    A file is Parquet or JSON lines if it starts like that, and separated text otherwise, whatever its name; text may be
+    compressed by gzip or zstd. Ids are text and kept as they are written, spaces and leading zeros included; whole numbers
+    of a Parquet file become decimal text.
 
     Parameters
     ----------
     interactions, items : str
-        The files. The items file's id column is called as the interactions' item column is, or `item_id`.
+        A file, a folder (its files, but those whose name starts with `.` or `_`) or a pattern such as
+        `clicks/**/*.parquet`. The items' id column is called as the interactions' item column is, or `item_id`.
     columns : dict
         Names of the columns that hold `user`, `item`, `time` and `weight`; each is its own name by default. Time and
         weight may be absent unless they are named here. Times are unix seconds (milli-, micro- or nanoseconds are
@@ -37,6 +37,8 @@ class Table(Adapter):
         How rows of the same user and item become one, see `frostline.ingest.clean`.
     missing_content : {'error', 'drop'}
         What happens to interactions with items that the items file does not have.
+    min_weight : float, optional
+        Rows of less weight are no interactions and dropped: 4 makes an interaction of every rating of 4 and more.
     """
 
     interactions: str
@@ -46,17 +48,14 @@ class Table(Adapter):
     encoding: str = "utf-8"
     repeats: Literal["sum", "first", "last", "count"] = "sum"
     missing_content: Literal["error", "drop"] = "error"
+    min_weight: float | None = None
 
     def __post_init__(self) -> None:
-        for role in self.columns:
-            if role not in _ROLES:
-                raise ValueError(f"columns has the unknown key '{role}', {suggest(role, _ROLES)}")
+        check_columns(self.columns)
         if self.separator is not None and len(self.separator) != 1:
             raise ValueError(f"separator must be one character, not {self.separator!r}")
         if self.separator is not None and not self.separator.isascii():
             raise ValueError(f"separator {self.separator!r} is not ASCII; save the file with another")
-        if len(set(self.columns.values())) < len(self.columns):
-            raise ValueError(f"columns gives one column two roles: {self.columns}")
         try:
             "".encode(self.encoding)
         except LookupError as error:
@@ -67,61 +66,24 @@ class Table(Adapter):
 
     def files(self) -> Mapping[str, DataFile]:
         return {
-            name: DataFile(path, PurePath(path).name)
+            name: DataFile(path, PurePath(path).name, many=True)
             for name, path in (("interactions", self.interactions), ("items", self.items))
         }
 
-    def read(self, files: Mapping[str, BinaryIO], content: Mapping[str, Mapping[str, str]]) -> Dataset:
-        """Read both files.
+    def read(self, files: Mapping[str, BinaryIO | list[BinaryIO]], content: Mapping[str, Mapping[str, str]]) -> Dataset:
+        """Read both tables; the interactions batch by batch.
 
         Raises
         ------
         InputError
-            On the first thing that is wrong with a file or a value, naming file, row, column, value and remedy.
+            On what is wrong with a file or its values, naming file, row, column, value and remedy.
         """
-        names = {role: self.columns.get(role, role) for role in _ROLES}
-        events = open_file(files["interactions"], self.interactions, self.separator, self.encoding)
-        wanted = {
-            role: column
-            for role, column in names.items()
-            if role in ("user", "item") or role in self.columns or column in events.columns
+        names = {"interactions": self.interactions, "items": self.items}
+        sources = {
+            table: [
+                open_file(part, name if part is files[table] else part.name, self.separator, self.encoding)
+                for part in (files[table] if isinstance(files[table], list) else [files[table]])
+            ]
+            for table, name in names.items()
         }
-        for role, column in wanted.items():
-            require(events, column, f"Name the column that holds it as `columns: {{{role}: …}}`")
-        catalogue = open_file(files["items"], self.items, self.separator, self.encoding)
-        names["item_id"] = names["item"] if names["item"] in catalogue.columns else "item_id"
-        require(catalogue, names["item_id"], f"Call the column of ids '{names['item']}' or 'item_id'")
-        for column in content:
-            require(catalogue, column, "Name the field in `content` as the file does")
-
-        raw, row = events.read(list(wanted.values()))
-        parts = {role: Column(raw[column], row, self.interactions, column) for role, column in wanted.items()}
-        table = {"user": parts["user"].ids(), "item": parts["item"].ids()}
-        notes = [*events.notes, *catalogue.notes]
-        if "time" in parts:
-            table["time"], unit = parts["time"].unix_seconds()
-            if unit != "seconds":
-                notes.append(f"{self.interactions}, field '{names['time']}': times were read as {unit}")
-        if "weight" in parts:
-            table["weight"] = parts["weight"].numbers(missing=False)
-
-        raw, item_row = catalogue.read(list(dict.fromkeys([names["item_id"], *content])))
-        fields = {"item_id": Column(raw[names["item_id"]], item_row, self.items, names["item_id"]).ids()}
-        for name, options in content.items():
-            column = Column(raw[name], item_row, self.items, name)
-            fields[name] = column.content(options["as"], options.get("separator", "|"))
-            if options["as"] == "categories" and "separator" not in options and column.lacks("|"):
-                notes.append(
-                    f"{self.items}, field '{name}': no value contains '|', so each is one category; "
-                    "give `separator` if they are lists"
-                )
-        return Dataset(
-            interactions=pa.table(table | {"row": row}),
-            items=pa.table(fields | {"row": item_row}),
-            sources={"interactions": self.interactions, "items": self.items},
-            columns=names,
-            notes=notes,
-        )
-
-
-_ROLES = ("user", "item", "time", "weight")
+        return dataset_of(sources["interactions"], sources["items"], self.columns, content, names)

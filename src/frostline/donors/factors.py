@@ -12,12 +12,13 @@ import pyarrow as pa
 from frostline.api import Bilinear
 from frostline.brought import BroughtDonor, Known, Refusal, check_ids, positions
 from frostline.errors import FrostlineError
+from frostline.faults import Faults
 from frostline.tablefile import Column, open_file, require
 
 
 @dataclass(frozen=True)
 class Factors(BroughtDonor):
-    """A row a query in `users`, a row a warm item in `items`. CSV, TSV or Parquet.
+    """A row a query in `users`, a row a warm item in `items`; files of any form that the adapter `table` reads.
 
     The first file has a column `user`, the second a column `item`; every other column is a factor, in the order of the
     file, and both files have as many. Paths may contain `{seed}`.
@@ -47,12 +48,14 @@ def _side(file: BinaryIO, name: str, role: str, known: pa.Array, cold: pa.Array 
     if not factors:
         raise FrostlineError(f"{name}: has no column beside '{role}'. Give one a factor")
     table, row = source.read([role, *factors])
-    ids = Column(table[role], row, name, role).ids().combine_chunks()
+    faults = Faults()
+    ids = Column(table[role], row, name, role, faults).ids().combine_chunks()
     place, is_cold = (
         np.full(len(ids), -1) if of is None else positions(ids.dictionary, of)[ids.indices.to_numpy()]
         for of in (known, cold)
     )
-    values = [Column(table[column], row, name, column).numbers(missing=True).to_numpy() for column in factors]
+    values = [Column(table[column], row, name, column, faults).numbers(missing=True).to_numpy() for column in factors]
+    faults.raise_if_any()
     matrix = np.column_stack(values)
     refusal = Refusal(name)
     check_ids(refusal, role, ids, place, None if cold is None else is_cold >= 0)

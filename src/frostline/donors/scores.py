@@ -11,6 +11,7 @@ import numpy as np
 from frostline.api import Bilinear, of_scores
 from frostline.brought import BroughtDonor, Known, Refusal, check_ids, positions
 from frostline.errors import suggest
+from frostline.faults import Faults
 from frostline.tablefile import Column, open_file, require
 
 _ROLES = ("user", "item", "score")
@@ -18,7 +19,7 @@ _ROLES = ("user", "item", "score")
 
 @dataclass(frozen=True)
 class Scores(BroughtDonor):
-    """A row a pair: every query with every warm item. CSV, TSV or Parquet.
+    """A row a pair: every query with every warm item. Text, JSON lines or Parquet, as the adapter `table` reads them.
 
     Parameters
     ----------
@@ -52,9 +53,11 @@ class Scores(BroughtDonor):
         for role, column in wanted.items():
             require(source, column, f"Name the column that holds it as `columns: {{{role}: …}}`")
         table, row = source.read(list(wanted.values()))
-        parts = {role: Column(table[column], row, name, column) for role, column in wanted.items()}
+        faults = Faults()
+        parts = {role: Column(table[column], row, name, column, faults) for role, column in wanted.items()}
         users, items = (parts[role].ids().combine_chunks() for role in ("user", "item"))
-        score = parts["score"].numbers(missing=True).to_numpy(zero_copy_only=False)
+        score = parts["score"].numbers(missing=True).to_numpy()
+        faults.raise_if_any()
         user, item, cold = (
             positions(ids.dictionary, of)[ids.indices.to_numpy()]
             for ids, of in ((users, known.queries), (items, known.warm), (items, known.cold))

@@ -25,6 +25,8 @@ WIDE_TIES = 0.001
 REASONS = {
     "no_content": "the item has no content",
     "weight_not_positive": "the weight is zero or negative",
+    "weight_below_minimum": "the weight is below the minimum that makes an interaction",
+    "repeated_header": "the header once more",
     "repeated_pair": "the same user and item again, joined into one interaction",
     "repeated_item": "the same item again, with the same content",
     "repeated_key": "the same item again; the longest text stayed",
