@@ -214,7 +214,7 @@ def _aggregate(experiment: Experiment, of: dict) -> dict:
 
 def _significance(experiment: Experiment, of: dict) -> dict:
     common = _aggregate(experiment, of)
-    return {name: common[name] for name in ("systems", "seeds", "k", "baseline")} | {"replicates": "draws"}
+    return {name: common[name] for name in ("systems", "seeds", "k", "primary", "baseline")} | {"replicates": "draws"}
 
 
 def _audit(experiment: Experiment, of: dict) -> dict:

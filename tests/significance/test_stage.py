@@ -14,13 +14,16 @@ from frostline import significance
 from frostline.bootstrap import draw_means, interval
 from frostline.ranking import metrics_at
 from frostline.results import Results
-from frostline.significance import CHOICE, COLUMNS, TESTED, compare
+from frostline.significance import CHOICE, COLUMNS, TESTED, compare, decompose
 
 METRICS = [str(metric) for metric in metrics_at((5,))]
 KINDS = {"base": "baseline", "good": "system", "fair": "system", "same": "system", "random": "control"}
 LEVEL = {"base": 0.3, "good": 0.36, "fair": 0.31, "same": 0.3, "random": 0.1}
 SEEDS = (1, 2, 3)
-PARAMS = {"systems": KINDS, "baseline": "base", "k": [5], "seeds": list(SEEDS), "replicates": "draws"}
+PARAMS = {"systems": KINDS, "baseline": "base", "k": [5], "seeds": list(SEEDS)} | {
+    "primary": "ndcg@5",
+    "replicates": "draws",
+}
 CHOSEN = {1: "good", 2: "fair", 3: "good"}
 
 
@@ -131,6 +134,35 @@ def test_A7_the_interval_is_that_of_the_crossed_bootstrap_and_p_agrees_with_it(r
     assert told == {True, False}
 
 
+@pytest.mark.parametrize("chosen", [CHOSEN, {}])
+def test_the_variance_of_a_figure_is_told_by_factor(chosen):
+    """Seeds: the square of the standard error; users and items: by the definitions of resampling, for one seed."""
+    found = results()
+    rows = {(r["system"], r["reference"], r["factor"]): r for r in decompose(found, chosen, PARAMS)}
+    assert len(rows) == 3 * (5 + 4 + (6 if chosen else 0))
+    for system, reference in (("good", ""), ("good", "base")):
+        parts = [rows[system, reference, factor] for factor in ("seeds", "users", "items")]
+        assert sum(part["share"] for part in parts) == pytest.approx(1)
+        means = [found.pooled[seed, system]["mean"]["ndcg@5"] for seed in SEEDS]
+        if reference:
+            means = [
+                mean - found.pooled[seed, reference]["mean"]["ndcg@5"] for mean, seed in zip(means, SEEDS, strict=True)
+            ]
+        assert parts[0]["variance"] == pytest.approx(statistics.variance(means) / 3)
+        assert all(part["sd"] == pytest.approx(math.sqrt(part["variance"])) for part in parts)
+    same = [rows["same", "base", factor] for factor in ("seeds", "users", "items")]
+    assert [part["variance"] for part in same] == [0, 0, 0] and {part["share"] for part in same} == {None}
+
+    one = {(r["system"], r["reference"], r["factor"]): r for r in decompose(results((1,)), {}, PARAMS | {"seeds": [1]})}
+    assert one["good", "", "seeds"]["variance"] is None
+    users = np.array(found.per_query[1, "good"]["ndcg@5"].drop_null())
+    assert one["good", "", "users"]["variance"] == pytest.approx(users.var() / len(users), rel=0.12)
+    items = found.per_item[1, "good"]
+    share, relevance = items["ndcg@5"].to_numpy(), items["relevance"].to_numpy()
+    residual = share - relevance * share.sum() / relevance.sum()
+    assert one["good", "", "items"]["variance"] == pytest.approx((residual**2).sum() / relevance.sum() ** 2, rel=0.25)
+
+
 def test_pooled_auc_has_seeds_alone(rows):
     for row in of(rows, "auc_pooled", "baseline"):
         assert row["difference"] is not None and (row["system"] == "same" or row["seeds_t"] is not None)
@@ -179,7 +211,10 @@ def test_the_stage_reads_the_share_of_test_items_and_writes_both_files(files):
         files.put(f"summary-{seed}.json", {"folds": folds})
         files.put(f"chosen-{seed}.json", {"system": CHOSEN[seed]})
         inputs |= {f"summary[{seed}]": f"summary-{seed}.json", f"chosen[{seed}]": f"chosen-{seed}.json"}
-    files.run(significance.run, inputs, {"parquet": "significance.parquet", "csv": "significance.csv"}, **PARAMS)
+    outputs = {"parquet": "significance.parquet", "csv": "significance.csv"}
+    outputs |= {"variance_parquet": "variance.parquet", "variance_csv": "variance.csv"}
+    files.run(significance.run, inputs, outputs, **PARAMS)
+    assert files.get("variance.parquet").to_pylist() == decompose(found, CHOSEN, PARAMS)
     written = files.get("significance.parquet").to_pylist()
     assert written == compare(found, CHOSEN, 0.25, PARAMS)
     lines = (files.folder / "significance.csv").read_text().splitlines()

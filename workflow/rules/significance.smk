@@ -1,4 +1,4 @@
-# every system's test figures, each seed's choice → tables/significance.{parquet,csv}
+# every system's test figures, each seed's choice → tables/{significance,variance}.{parquet,csv}
 
 
 COMPARED = {
@@ -15,6 +15,8 @@ rule significance:
     output:
         parquet=f"{RESULTS}/tables/significance.parquet",
         csv=f"{RESULTS}/tables/significance.csv",
+        variance_parquet=f"{RESULTS}/tables/variance.parquet",
+        variance_csv=f"{RESULTS}/tables/variance.csv",
     log:
         f"{LOGS}/significance.log",
     benchmark:

@@ -16,13 +16,15 @@ import numpy as np
 from scipy.special import ndtri
 
 from frostline.artifacts import Job
-from frostline.bootstrap import SeedResult, draw_means, interval
+from frostline.bootstrap import FACTORS, SeedResult, draw_means, interval
 from frostline.folds import TEST, WARM
 from frostline.ranking import metrics_at
 from frostline.results import Results, read_results, rounded
 from frostline.significance.holm import holm
 from frostline.significance.over_seeds import SeedTests, seed_tests
 from frostline.significance.over_users import ALPHA, POWER, UserTests, means_of_users, user_tests
+from frostline.significance.variance import COLUMNS as VARIANCE_COLUMNS
+from frostline.significance.variance import components
 from frostline.tables import write_rows
 
 CHOICE = "(choice)"
@@ -48,14 +50,16 @@ Pair = tuple[str, int, int]
 
 
 def run(job: Job) -> None:
-    """Read `per_query`, `per_item` and `pooled` of test, `chosen` and `summary`; write the table."""
+    """Read `per_query`, `per_item` and `pooled` of test, `chosen` and `summary`; write `significance` and `variance`."""
     params = job.params
     chosen = {int(seed): job.read_json(name)["system"] for (seed,), name in job.family("chosen").items()}
     test_to_train = None
     if params["replicates"] == "draws":
         found = [job.read_json(name)["folds"] for name in job.family("summary").values()]
         test_to_train = statistics.fmean(folds[TEST]["items"] / folds[WARM]["items"] for folds in found)
-    write_rows(job, "", compare(read_results(job, TEST), chosen, test_to_train, params), COLUMNS)
+    results = read_results(job, TEST)
+    write_rows(job, "", compare(results, chosen, test_to_train, params), COLUMNS)
+    write_rows(job, "variance_", decompose(results, chosen, params), VARIANCE_COLUMNS)
 
 
 def compare(
@@ -97,6 +101,40 @@ def compare(
     for row in rows:
         row["note"] = _note(row, test_to_train is None)
     return [{name: rounded(row[name]) for name in COLUMNS} for row in rows]
+
+
+def decompose(results: Results, chosen: Mapping[int, str], params: Mapping) -> list[dict[str, object]]:
+    """Rows of the table of variance: of the primary metric of every system and of every difference, by factor."""
+    metric, names = params["primary"], [*results.systems, *([CHOICE] if chosen else [])]
+    pairs = [(first, second) for _, first, second in _pairs(results.systems, chosen, params["baseline"])]
+    pairs = [(number, None) for number in range(len(names))] + pairs
+    contrasts = np.zeros((len(names), len(pairs)))
+    for column, (first, second) in enumerate(pairs):
+        contrasts[first, column] = 1
+        if second is not None:
+            contrasts[second, column] = -1
+    of_seeds = np.array([_seed_means(results, seed, chosen.get(seed), [metric]) for seed in results.seeds])
+    found = components(with_choice(results, [metric], chosen), of_seeds, contrasts, min(params["seeds"]))
+    seeds_vary = {"draws": "draw of items, models", "folds": "fold of items, models"}.get(
+        params["replicates"], "models"
+    )
+    varies = {"seeds": seeds_vary, "users": "users", "items": "items"}
+    rows = []
+    for (first, second), variances in zip(pairs, found.T, strict=True):
+        total = np.nansum(variances)
+        for factor, variance in zip(FACTORS, variances, strict=True):
+            row = {
+                "metric": metric,
+                "system": names[first],
+                "reference": "" if second is None else names[second],
+                "factor": factor,
+                "varies": varies[factor],
+                "variance": _plain(variance),
+                "sd": _plain(np.sqrt(variance)),
+                "share": _plain(variance / total) if total > 0 else None,
+            }
+            rows.append({name: rounded(value) for name, value in row.items()})
+    return rows
 
 
 def with_choice(results: Results, metrics: Sequence[str], chosen: Mapping[int, str]) -> list[SeedResult]:
