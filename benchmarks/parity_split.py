@@ -1,7 +1,7 @@
 """Frostline's methods on the very split of the nearest peer (PyPI: warm-transfer), against its own figures.
 
-Usage: parity_split.py ML-1M.ZIP FOLDER, the folder holding what the peer exported for each seed: `split-<seed>.npz` with
-`test_items`, `val_items` and `eval_users_2000`, and `results.csv` with its figures. Prints both, seed by seed.
+Usage: parity_split.py ML-1M.ZIP FOLDER, the folder holding what `peer_rows.py` exported. Prints both, as means over seeds,
+and how far the order of the methods agrees.
 """
 
 from __future__ import annotations
@@ -13,53 +13,82 @@ from pathlib import Path
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.stats import spearmanr
 
 from frostline.adapters.movielens import MovieLens1M
 from frostline.api import Content, Warm
-from frostline.content import encode_categories
 from frostline.donors.als import ALS
-from frostline.methods.grouped_popularity_personal import GroupedPopularityPersonal
-from frostline.methods.knn import KNN
-from frostline.methods.linmap import LinMap
+from frostline.encoding import encode
 from frostline.ranking import Metric, evaluate, rank_relevant
-from frostline.scoring import score_distinct
+from frostline.registry import load
+from frostline.scoring import scores_of
 
 METRICS = (Metric("ndcg", 10), Metric("auc"))
-PEER = {"grouped_popularity_personal": "grouped_most_popular_pers", "knn": "knn_score_avg", "linmap": "linmap"}
+PEER = {
+    "grouped_popularity_personal": "grouped_most_popular_pers",
+    "knn": "knn_score_avg",
+    "attention_knn": "attention_knn",
+    "attention_embedding": "attention_emb",
+    "embedding_average": "embedding_avg",
+    "debiased_knn": "debiased_knn",
+    "scale_shift": "scale_shift",
+    "magnitude_scaling": "magnitude_scaling",
+    "linmap": "linmap",
+    "logreg_calib": "logreg_calib",
+    "stacking": "stacking",
+    "stacking_plus": "stacking_plus",
+}
+"""Methods of ours and of the peer's, with the parameters that both have by default."""
 
 
 def figures(data, split, seed: int) -> dict[str, np.ndarray]:
-    """Means of METRICS by method, over the users that the peer evaluated."""
-    user_ids = np.unique(data.interactions["user"].to_numpy(zero_copy_only=False).astype(np.int64))
-    user = np.searchsorted(user_ids, data.interactions["user"].to_numpy(zero_copy_only=False).astype(np.int64))
-    item = data.interactions["item"].to_numpy(zero_copy_only=False).astype(np.int64)
-    weight = data.interactions["weight"].to_numpy().astype(np.float32)
-    test = np.sort(split["test_items"].astype(np.int64))
-    held_out = np.isin(item, np.concatenate([test, split["val_items"].astype(np.int64)]))
+    """Means of METRICS by method, over the users that the peer evaluated; they also teach the meta-methods, as there."""
+    user, item = (data.interactions[name].to_numpy(zero_copy_only=False) for name in ("user", "item"))
+    cold = {fold: np.sort(split[f"{fold}_items"].astype(str)) for fold in ("val", "test")}
+    held_out = np.isin(item, np.concatenate(list(cold.values())))
+    ids = data.items["item_id"].combine_chunks()
     warm_ids = np.unique(item[~held_out])
-    train = csr_array(
-        (weight[~held_out], (user[~held_out], np.searchsorted(warm_ids, item[~held_out]))),
-        shape=(len(user_ids), len(warm_ids)),
+    content, _ = encode(
+        data.items, ids, np.isin(ids.to_numpy(zero_copy_only=False), warm_ids), {"genres": {"as": "categories"}}
     )
-    catalogue = data.items["item_id"].to_numpy(zero_copy_only=False).astype(np.int64)
-    matrix, names = encode_categories(data.items["genres"].combine_chunks(), np.isin(catalogue, warm_ids))
-    content = Content(matrix, ("genres",), ("categories",), np.array([0, len(names)]))
-    order = np.argsort(catalogue)
-    rows = {name: order[np.searchsorted(catalogue[order], ids)] for name, ids in (("warm", warm_ids), ("test", test))}
-    warm = Warm(len(user_ids), seed, train, content.take(rows["warm"]), ALS().fit(train, seed))
-    cold = content.take(rows["test"])
-    evaluated = np.searchsorted(user_ids, np.sort(split["eval_users_2000"].astype(np.int64)))
-    of_test = np.isin(item, test) & np.isin(user, evaluated)
-    query, column = np.searchsorted(evaluated, user[of_test]), np.searchsorted(test, item[of_test])
+    order = np.argsort(ids.to_numpy(zero_copy_only=False))
+    of = {
+        name: content.take(order[np.searchsorted(ids.to_numpy(zero_copy_only=False)[order], wanted)])
+        for name, wanted in {"warm": warm_ids, **cold}.items()
+    }
+    users = np.unique(user)
+    weight = data.interactions["weight"].to_numpy().astype(np.float32)[~held_out]
+    pairs = np.searchsorted(users, user[~held_out]), np.searchsorted(warm_ids, item[~held_out])
+    train = csr_array((weight, pairs), shape=(len(users), len(warm_ids)))
+    warm = Warm(len(users), seed, train, of["warm"], ALS().fit(train, seed))
+    evaluated = np.sort(split["users"].astype(str))
+    rows = np.searchsorted(users, evaluated)
+
+    def relevant(fold: str) -> tuple[np.ndarray, np.ndarray]:
+        own = np.isin(item, cold[fold]) & np.isin(user, evaluated)
+        return np.searchsorted(evaluated, user[own]), np.searchsorted(cold[fold], item[own])
+
+    def judge(scores: np.ndarray) -> np.ndarray:
+        return np.nanmean(evaluate(rank_relevant(scores, *relevant("test"), ties="item_id"), METRICS), axis=0)
+
+    methods = {name: load("methods", name) for name in PEER}
+    free = {name for name, cls in methods.items() if not hasattr(cls, "combines")}
+    free |= {name for cls in methods.values() for name in getattr(cls, "combines", ())}
+    scores = {}
+    for name in free:
+        method = load("methods", name)()
+        model = method.fit(warm)
+        for fold in cold:
+            scores[name, fold] = scores_of(method, model, warm, of[fold]).block(0, len(users))[rows]
+    labels = np.zeros((len(rows), len(cold["val"])), dtype=bool)
+    labels[relevant("val")] = True
     found = {}
-    for name, method in (
-        ("grouped_popularity_personal", GroupedPopularityPersonal()),
-        ("knn", KNN(k=20)),
-        ("linmap", LinMap(alpha=10.0)),
-    ):
-        scores = score_distinct(method, method.fit(warm), warm, cold).block(0, len(user_ids))[evaluated]
-        values = evaluate(rank_relevant(scores, query, column, ties="item_id"), METRICS)
-        found[name] = np.nanmean(values, axis=0)
+    for name, cls in methods.items():
+        if name in free:
+            found[name] = judge(scores[name, "test"])
+        else:
+            stacked = {fold: np.stack([scores[signal, fold] for signal in cls.combines], axis=-1) for fold in cold}
+            found[name] = judge(cls().score(cls().fit([(stacked["val"], labels)], seed), stacked["test"]))
     return found
 
 
@@ -67,21 +96,21 @@ def main(archive: str, folder: str) -> None:
     with open(archive, "rb") as stream:
         data = MovieLens1M().read({"archive": stream}, {"genres": {"as": "categories"}})
     with open(Path(folder, "results.csv"), newline="") as stream:
-        peer = list(csv.DictReader(stream))
+        peer = {(row["method"], int(row["seed"])): row for row in csv.DictReader(stream)}
     seeds = range(42, 47)
-    ours = {seed: figures(data, np.load(Path(folder, f"split-{seed}.npz")), seed) for seed in seeds}
-    for name, theirs in PEER.items():
-        for position, (metric, column) in enumerate((("NDCG@10", "ndcg@10"), ("AUC", "auc"))):
+    ours = {seed: figures(data, np.load(Path(folder, f"split-{seed}.npz"), allow_pickle=True), seed) for seed in seeds}
+    for position, column in enumerate(("ndcg@10", "auc")):
+        means = []
+        for name, theirs in PEER.items():
             mine = [ours[seed][name][position] for seed in seeds]
-            other = [
-                float(next(row[column] for row in peer if row["method"] == theirs and row["seed"] == str(seed)))
-                for seed in seeds
-            ]
+            other = [float(peer[theirs, seed][column]) for seed in seeds]
+            means.append((statistics.fmean(mine), statistics.fmean(other)))
             gaps = " ".join(f"{a - b:+.4f}" for a, b in zip(mine, other, strict=True))
             print(
-                f"{name:28s} {metric:8s} ours {statistics.fmean(mine):.4f} ± {statistics.pstdev(mine):.4f}  "
-                f"peer {statistics.fmean(other):.4f} ± {statistics.pstdev(other):.4f}  by seed {gaps}"
+                f"{name:28s} {column:8s} ours {means[-1][0]:.4f}  peer {means[-1][1]:.4f}  "
+                f"difference {means[-1][0] - means[-1][1]:+.4f}  by seed {gaps}"
             )
+        print(f"rank correlation of the two orders, {column}: {spearmanr(*zip(*means, strict=True)).statistic:.3f}")
 
 
 if __name__ == "__main__":

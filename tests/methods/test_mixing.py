@@ -8,6 +8,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from frostline import registry
 from frostline.methods.kernel_map import product_kernel
+from frostline.mlp import predict
 
 
 @pytest.fixture(params=range(3))
@@ -78,6 +79,21 @@ def test_networks_learn_a_map_that_content_determines_and_score_as_sklearn_predi
     found = scored(name, known, known.content, epochs=400, hidden=32, penalty=1e-4, learning_rate=0.01)
     truth = warm.donor.left @ vectors.T
     assert np.corrcoef(found.ravel(), truth.ravel())[0, 1] > 0.97
+
+
+@pytest.mark.parametrize("name", ["mlp_map", "dropout_net"])
+def test_members_of_a_network_are_averaged_and_the_first_is_the_network_alone(name, world):
+    """Two members against one: twice the mean less the first is a network too, of as many units, and another one."""
+    warm, cold = world(5, n_queries=6, n_warm=40, n_cold=4, d=3)
+    alone, both = (registry.load("methods", name)(members=members, epochs=20, hidden=8).fit(warm) for members in (1, 2))
+    np.testing.assert_array_equal(both["first"][:, :8], alone["first"])
+    np.testing.assert_allclose(both["second"][:8], alone["second"] / 2)
+    second = {"first": both["first"][:, 8:], "bias": both["bias"][8:], "second": 2 * both["second"][8:]}
+    second["output_bias"] = 2 * both["output_bias"] - alone["output_bias"]
+    features = cold.matrix.toarray()
+    mean = (predict(alone, features) + predict(second, features)) / 2
+    np.testing.assert_allclose(predict(both, features), mean, rtol=1e-4, atol=1e-5)
+    assert not np.allclose(second["first"], alone["first"])
 
 
 def test_embedding_average_is_the_plain_mean_of_the_neighbours(case):

@@ -28,11 +28,12 @@ class DropoutNet(NetworkMethod):
     def fit(self, warm: Warm) -> dict[str, np.ndarray]:
         targets, level, scale = targets_of(warm.donor.right)
         content = warm.content.matrix.toarray()
-        network, rng = self.network(warm, "dropout_net"), generator(warm.seed, "dropout_net-drops")
-        for _ in range(self.epochs):
-            known = rng.random(len(targets)) >= self.dropout
-            network.partial_fit(np.hstack([content, targets * known[:, None]]), targets)
-        model = weights_of(network, level, scale)
+        networks, rng = self.networks(warm, "dropout_net"), generator(warm.seed, "dropout_net-drops")
+        for network in networks:
+            for _ in range(self.epochs):
+                known = rng.random(len(targets)) >= self.dropout
+                network.partial_fit(np.hstack([content, targets * known[:, None]]), targets)
+        model = weights_of(networks, level, scale)
         # A cold item's vector is zero, so the weights that would read it are of no use.
         return model | {"first": model["first"][: content.shape[1]]}
 

@@ -16,10 +16,11 @@ class MLPMap(NetworkMethod):
 
     def fit(self, warm: Warm) -> dict[str, np.ndarray]:
         targets, level, scale = targets_of(warm.donor.right)
-        network = self.network(warm, "mlp_map")
-        for _ in range(self.epochs):
-            network.partial_fit(warm.content.matrix, targets)
-        return weights_of(network, level, scale)
+        networks = self.networks(warm, "mlp_map")
+        for network in networks:
+            for _ in range(self.epochs):
+                network.partial_fit(warm.content.matrix, targets)
+        return weights_of(networks, level, scale)
 
     def score(self, model: dict, warm: Warm, cold: Content) -> Bilinear:
         return Bilinear(warm.donor.left, predict(model, cold.matrix))
