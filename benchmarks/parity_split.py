@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from scipy.stats import spearmanr
 
 from frostline.adapters.movielens import MovieLens1M
-from frostline.api import Content, Warm
+from frostline.api import Warm
 from frostline.donors.als import ALS
 from frostline.encoding import encode
 from frostline.ranking import Metric, evaluate, rank_relevant
@@ -48,13 +48,12 @@ def figures(data, split, seed: int) -> dict[str, np.ndarray]:
     held_out = np.isin(item, np.concatenate(list(cold.values())))
     ids = data.items["item_id"].combine_chunks()
     warm_ids = np.unique(item[~held_out])
-    content, _ = encode(
-        data.items, ids, np.isin(ids.to_numpy(zero_copy_only=False), warm_ids), {"genres": {"as": "categories"}}
-    )
-    order = np.argsort(ids.to_numpy(zero_copy_only=False))
+    names = ids.to_numpy(zero_copy_only=False)
+    content, _ = encode(data.items, ids, np.isin(names, warm_ids), {"genres": {"as": "categories"}})
+    order = np.argsort(names)
     of = {
-        name: content.take(order[np.searchsorted(ids.to_numpy(zero_copy_only=False)[order], wanted)])
-        for name, wanted in {"warm": warm_ids, **cold}.items()
+        part: content.take(order[np.searchsorted(names[order], wanted)])
+        for part, wanted in {"warm": warm_ids, **cold}.items()
     }
     users = np.unique(user)
     weight = data.interactions["weight"].to_numpy().astype(np.float32)[~held_out]

@@ -1,6 +1,7 @@
-"""Run the nearest peer (PyPI: warm-transfer) on MovieLens-1M with ALS, and export its splits and figures. Its Python runs this.
+"""Run the nearest peer (PyPI: warm-transfer) on MovieLens-1M with ALS, and export its splits and figures.
 
-Usage: peer_rows.py FOLDER. Writes `split-<seed>.npz` (item ids of the folds, evaluated users) and `results.csv`.
+Usage, by the Python that the peer is installed for: peer_rows.py FOLDER.
+Writes `split-<seed>.npz` (item ids of the folds, evaluated users) and `results.csv`.
 """
 
 from __future__ import annotations
