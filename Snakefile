@@ -26,6 +26,7 @@ include: "workflow/rules/select.smk"
 include: "workflow/rules/aggregate.smk"
 include: "workflow/rules/noninterference.smk"
 include: "workflow/rules/significance.smk"
+include: "workflow/rules/export.smk"
 include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/recommend.smk"
@@ -36,7 +37,7 @@ rule all:
     default_target: True
     input:
         expand("results/{experiment}/report/index.html", experiment=NAMES),
-        expand("results/{experiment}/tables/significance.parquet", experiment=NAMES),
+        expand("results/{experiment}/tables/leaderboard.md", experiment=NAMES),
 
 
 onsuccess:

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 import frostline
 from frostline import report
+from frostline.definitions import measure
+from frostline.numbers import count, decimal, percent, span
 from frostline.report import charts, dag, wording
-from frostline.report.numbers import count, decimal, percent, span
 
 EVIL = "<script>alert(1)</script>"
 SYSTEMS = {
@@ -425,7 +426,7 @@ def test_what_is_absent_is_left_out():
 @pytest.mark.parametrize("primary", ["auc", "hit_rate@1", "precision@10"])
 def test_any_metric_can_be_primary(primary):
     page = Page(render(params=PARAMS | {"primary": primary}, verdict=VERDICT | {"metric": primary}))
-    assert wording.measure(primary) in page.text("p", class_="verdict")[0]
+    assert measure(primary) in page.text("p", class_="verdict")[0]
     mean = next(r["mean"] for r in ROWS if (r["system"], r["fold"], r["metric"]) == ("oracle", "test", primary))
     assert decimal(mean, 3) in page.text("text", class_="value")
 

@@ -16,8 +16,6 @@ from frostline.results import Results, read_results, rounded
 from frostline.tables import write_rows
 
 TUNING_COLUMNS = ["seed", "system", "donor_params", "method_params", "metric", "mean", "sd", "chosen"]
-WIDE_TIES = 0.001
-"""Best and worst case are shown in the readable table where they are further apart than this."""
 
 
 def run(job: Job) -> None:
@@ -26,7 +24,6 @@ def run(job: Job) -> None:
     for fold in job.params["folds"]:
         rows.extend(leaderboard(read_results(job, fold), job.params))
     write_rows(job, "", rows, list(rows[0]))
-    job.write_text("markdown", wide(rows, job.params))
     tuned = {key: job.read_json(name) for key, name in sorted(job.family("tuned").items())}
     write_rows(job, "tuning_", tuning(tuned), TUNING_COLUMNS)
     left_out = [{"system": system, "reason": reason} for system, reason in job.params["left_out"].items()]
@@ -140,45 +137,3 @@ def _relaimpr(auc: float | None, base: float | None) -> float | None:
 
 def _mean(values: list[float | None]) -> float | None:
     return None if None in values else statistics.fmean(values)
-
-
-def wide(rows: list[dict], params: dict) -> str:
-    """The test fold as a Markdown table: a row a system, a column a metric at the primary's k, mean ± sd over seeds."""
-    test = [row for row in rows if row["fold"] == "test"]
-    primary = params["primary"]
-    cut = primary.partition("@")[2] or str(max(params["k"]))
-    metrics = [m for m in dict.fromkeys(row["metric"] for row in test) if m.partition("@")[2] in ("", cut)]
-    metrics.sort(key=lambda metric: metric != primary)
-    interval_of = {
-        row["system"]: f"{row['ci_low']:.4f} to {row['ci_high']:.4f}" for row in test if row["metric"] == primary
-    }
-    cell = {(row["system"], row["metric"]): _cell(row) for row in test}
-    scrambled = {row["system"]: _figure(row["scrambled"]) for row in test if row["metric"] == primary}
-    n_seeds = len(params["seeds"])
-    spread = f"mean ± standard deviation over {n_seeds} seeds" if n_seeds > 1 else "one seed"
-    lines = [
-        f"| system | kind | {primary} | 95 % interval | on scrambled labels | {' | '.join(metrics[1:])} |",
-        f"|---|---|---:|---:|---:|{'---:|' * (len(metrics) - 1)}",
-        *(
-            f"| {system} | {params['systems'][system]} | {cell[system, primary]} | {interval_of[system]} | "
-            f"{scrambled[system]} | {' | '.join(cell[system, metric] for metric in metrics[1:])} |"
-            for system in dict.fromkeys(row["system"] for row in test)
-        ),
-        "",
-        f"Test-cold items, {spread}; in brackets the worst and best "
-        f"case of the order of tied candidates, where they are more than {WIDE_TIES} apart. "
-        "Scrambled labels keep how active each user and how popular each item is, and nothing else.",
-        *(f"Left out: {system}, because it {reason}." for system, reason in params["left_out"].items()),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _figure(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
-
-
-def _cell(row: dict) -> str:
-    text = _figure(row["mean"]) + ("" if row["sd"] is None else f" ± {row['sd']:.4f}")
-    if row["best"] is not None and row["best"] - row["worst"] > WIDE_TIES:
-        text += f" [{row['worst']:.4f}, {row['best']:.4f}]"
-    return text

@@ -21,7 +21,8 @@ from frostline.seeds import generator
 DRAWS = 10_000
 """So many that a p-value of the percentile interval survives Holm's correction over a hundred systems."""
 
-LEVEL = 0.95
+ALPHA = 0.05
+LEVEL = 1 - ALPHA
 FACTORS = ("seeds", "users", "items")
 _CELLS = 1 << 25
 
@@ -98,7 +99,7 @@ def draw_means(
 
 def interval(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Percentile interval of each column at `LEVEL`."""
-    low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    low, high = np.quantile(draws, [ALPHA / 2, 1 - ALPHA / 2], axis=0)
     return low, high
 
 

@@ -33,6 +33,7 @@ STAGES = {
     "relabel": "make the test labels arbitrary ones, for the audit of non-interference",
     "noninterference": "compare every file of the two runs with changed test labels with the original",
     "significance": "test the differences of systems",
+    "export": "the leaderboard in Markdown and LaTeX, with marks and definitions",
     "audit": "check the split and the lineage, give the verdict",
     "report": "one page to read",
     "recommend": "rank the catalogue's new items by the system that was chosen",

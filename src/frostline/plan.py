@@ -217,6 +217,12 @@ def _significance(experiment: Experiment, of: dict) -> dict:
     return {name: common[name] for name in ("systems", "seeds", "k", "primary", "baseline")} | {"replicates": "draws"}
 
 
+def _export(experiment: Experiment, of: dict) -> dict:
+    common = _aggregate(experiment, of)
+    kept = {name: common[name] for name in ("seeds", "k", "primary", "baseline", "left_out")}
+    return kept | {"experiment": experiment.name}
+
+
 def _audit(experiment: Experiment, of: dict) -> dict:
     return _aggregate(experiment, of) | _split(experiment, of) | {"ties": experiment.metrics.ties}
 
@@ -292,6 +298,7 @@ _SPECS = {
     "noninterference": _noninterference,
     "aggregate": _aggregate,
     "significance": _significance,
+    "export": _export,
     "audit": _audit,
     "report": _report,
     "recommend": _recommend,

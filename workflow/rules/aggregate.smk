@@ -1,4 +1,4 @@
-# every system's figures on every seed and choice of a point → tables/leaderboard.{parquet,csv,md}, {tuning,left_out}.{parquet,csv}
+# every system's figures on every seed and choice of a point → tables/leaderboard.{parquet,csv}, {tuning,left_out}.{parquet,csv}
 
 
 AGGREGATED = FIGURES | {"tuned": f"{SEED}/systems/{{tuned}}/tuned.json"}
@@ -10,7 +10,6 @@ rule aggregate:
     output:
         parquet=f"{RESULTS}/tables/leaderboard.parquet",
         csv=f"{RESULTS}/tables/leaderboard.csv",
-        markdown=f"{RESULTS}/tables/leaderboard.md",
         tuning_parquet=f"{RESULTS}/tables/tuning.parquet",
         tuning_csv=f"{RESULTS}/tables/tuning.csv",
         left_out_parquet=f"{RESULTS}/tables/left_out.parquet",

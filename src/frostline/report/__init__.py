@@ -16,9 +16,9 @@ from typing import Any
 from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
-from frostline import __version__
+from frostline import __version__, definitions, numbers
 from frostline.artifacts import Job
-from frostline.report import charts, dag, numbers, wording
+from frostline.report import charts, dag, wording
 
 CHANCE = "constant"
 """The control whose figures are chance: it ties all candidates."""
@@ -34,7 +34,7 @@ _ENVIRONMENT.filters |= {
     "decimal": numbers.decimal,
     "count": numbers.count,
     "percent": numbers.percent,
-    "measure": wording.measure,
+    "measure": definitions.measure,
     "reason": wording.reason,
     "listed": wording.listed,
     "breakable": wording.breakable,
@@ -89,8 +89,8 @@ def render(
         "merges": _merges(split.get("summaries", {})),
         "quality": quality,
         "pipeline": _pipeline(lineage),
-        "definitions": wording.definitions(params),
-        "confidence": wording.CONFIDENCE,
+        "definitions": definitions.definitions(params),
+        "confidence": definitions.CONFIDENCE,
         "style": Markup(_SOURCES["style.css"]),
         "script": Markup(_SOURCES["sort.js"]),
         "script_digest": _digest(_SOURCES["sort.js"]),
@@ -163,7 +163,7 @@ def _plots(board: Board, verdict: Row, params: Row) -> list:
     ]
     dots.sort(key=lambda dot: (dot.mean is None, -(dot.mean or 0), dot.system))
     chance = board.get((CHANCE, metric), {}).get("mean")
-    title = f"{wording.measure(metric)} of every system on test-cold items"
+    title = f"{definitions.measure(metric)} of every system on test-cold items"
     frames = ((charts.WIDE, "wide"), (charts.NARROW, "narrow"))
     return [charts.leaderboard(dots, params["baseline"], chance, title, frame, name) for frame, name in frames]
 
@@ -175,9 +175,9 @@ def _panels(board: Board, verdict: Row, params: Row) -> list[dict]:
     shown = int(primary_k) if primary_k else max(params["k"])
     panels = []
     for k in params["k"]:
-        cut = [f"{measure}@{k}" for measure in wording.MEASURES]
+        cut = [f"{measure}@{k}" for measure in definitions.MEASURES]
         judged = f"{name}@{k}" if primary_k else params["primary"]
-        rows = [_line(board, system, [*cut, *wording.WHOLE_LIST], judged, verdict) for system in systems]
+        rows = [_line(board, system, [*cut, *definitions.WHOLE_LIST], judged, verdict) for system in systems]
         _mark_best(rows)
         has_oracle = any(row["possible"] is not None for row in rows)
         panels.append(
@@ -206,7 +206,7 @@ def _cell(metric: str, row: Row | None) -> dict:
         "is_best": False,
         **{name: row and row[name] for name in ("mean", "sd", "ci_low", "ci_high")},
     }
-    is_wide = row and row["best"] is not None and row["best"] - row["worst"] > wording.WIDE_TIES
+    is_wide = row and row["best"] is not None and row["best"] - row["worst"] > definitions.WIDE_TIES
     return cell | {"ties": (row["worst"], row["best"]) if is_wide else None}
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from frostline.report.numbers import PROSE, decimal, percent
+from frostline.numbers import PROSE, decimal, percent
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,13 @@ import numpy as np
 from scipy.special import ndtri
 
 from frostline.artifacts import Job
-from frostline.bootstrap import FACTORS, SeedResult, draw_means, interval
+from frostline.bootstrap import ALPHA, FACTORS, SeedResult, draw_means, interval
 from frostline.folds import TEST, WARM
 from frostline.ranking import metrics_at
 from frostline.results import Results, read_results, rounded
 from frostline.significance.holm import holm
 from frostline.significance.over_seeds import SeedTests, seed_tests
-from frostline.significance.over_users import ALPHA, POWER, UserTests, means_of_users, user_tests
+from frostline.significance.over_users import POWER, UserTests, means_of_users, user_tests
 from frostline.significance.variance import COLUMNS as VARIANCE_COLUMNS
 from frostline.significance.variance import components
 from frostline.tables import write_rows

@@ -15,10 +15,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import nctdtr, stdtr, stdtrit
 
-from frostline.bootstrap import DRAWS, LEVEL, SeedResult
+from frostline.bootstrap import ALPHA, DRAWS, SeedResult
 from frostline.seeds import generator
 
-ALPHA = 1 - LEVEL
 POWER = 0.8
 _CELLS = 1 << 23
 _ROUNDING = 1e-12

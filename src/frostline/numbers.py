@@ -1,4 +1,4 @@
-"""Numbers as the page writes them: `.2300`, `−.0120`, `1,204`, `41.2 %`, and a dash for what is undefined."""
+"""Numbers as people read them: `.2300`, `−.0120`, `1,204`, `41.2 %`, and a dash for what is undefined."""
 
 from __future__ import annotations
 
