@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import frostline
 from frostline import report
 from frostline.definitions import measure
+from frostline.links import Reference, resolve
 from frostline.numbers import count, decimal, percent, span
 from frostline.report import charts, dag, wording
 
@@ -406,6 +407,31 @@ def test_the_split_of_each_seed_is_counted_and_equal_merges_are_told_once(page):
     assert "42 2,000 1,990 21 838 70,000 839 70,001 1,801 31 840 70,002 1,802 32" in section
     assert "3 merges in seeds 42, 43:" in section
     assert f"(other) / 0 takes {EVIL}, (none)" in section and "music / 1 takes art" in section
+
+
+def test_A2_A3_A9_links_and_judgements_are_told_with_what_led_nowhere():
+    links = resolve(
+        [Reference("A", EVIL, "f.csv", 7), Reference("A", "B"), Reference("B", "A"), Reference("B", "B")], ["A", "B"]
+    )
+    told = {
+        "links": links.report | {"repeated_keys": {EVIL: ["f.csv, row 2", "f.csv, row 3"]}, "collisions": [["x", EVIL]]}
+    }
+    section = next(text for text, a in Page(render(quality=QUALITY | told)).find("section") if a.get("id") == "data")
+    assert "2 of 4 references lead to another item (50" in section and "2 links of 2 items, or 1 pairs" in section
+    assert f"A → {EVIL} (f.csv, row 7)" in section and "1 unresolved: the item refers to itself" in section
+    assert f"x and {EVIL}" in section and f"{EVIL}: f.csv, row 2; f.csv, row 3" in section
+    judged = {
+        "queries": 3,
+        "judged": 9,
+        "relevant": 4,
+        "incomplete": [{"query": EVIL, "reason": "only 2 items are judged"}],
+    }
+    section = next(
+        text
+        for text, a in Page(render(quality=QUALITY | {"judgements": judged})).find("section")
+        if a.get("id") == "data"
+    )
+    assert "9 judgements of 3 texts, 4 of them relevant" in section and f"{EVIL}: only 2 items are judged" in section
 
 
 def test_what_is_absent_is_left_out():

@@ -25,7 +25,8 @@ CHANCE = "constant"
 
 # Read now, because a running stage may open nothing but its declared inputs.
 _SOURCES = {
-    name: (files(__name__) / name).read_text(encoding="utf-8") for name in ("template.html.j2", "style.css", "sort.js")
+    name: (files(__name__) / name).read_text(encoding="utf-8")
+    for name in ("template.html.j2", "links.html.j2", "style.css", "sort.js")
 }
 _ENVIRONMENT = Environment(
     autoescape=True, loader=DictLoader(_SOURCES), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
