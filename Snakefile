@@ -1,10 +1,6 @@
 # Entry point. `snakemake --cores 8` runs the experiments of config/config.yaml; another config: --configfile FILE.
 
 
-import json
-from pathlib import Path
-
-
 # Only with --sdm apptainer: jobs then run in an image built from the Dockerfile; without it, where Snakemake runs.
 container: "frostline.sif"
 
@@ -29,6 +25,7 @@ include: "workflow/rules/significance.smk"
 include: "workflow/rules/export.smk"
 include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/accept.smk"
 include: "workflow/rules/recommend.smk"
 
 
@@ -38,18 +35,13 @@ rule all:
     input:
         expand("results/{experiment}/report/index.html", experiment=NAMES),
         expand("results/{experiment}/tables/leaderboard.md", experiment=NAMES),
+        expand("results/{experiment}/audit/accepted.txt", experiment=NAMES),
 
 
 onsuccess:
-    for experiment in NAMES:
-        lists = Path("results", experiment, "recommend")
-        if lists.exists():
-            logger.info(f"New items: {lists.absolute()}")
-        page = Path("results", experiment, "report", "index.html")
-        if page.exists():
-            logger.info(f"Report: {page.absolute()}")
-            checks = json.loads(
-                Path("results", experiment, "audit", "verdict.json").read_text()
-            )["checks"]
-            for name in (name for name, passed in checks.items() if not passed):
-                logger.error(f"AUDIT FAILED: {experiment}: {name}")
+    say_where_the_results_are()
+
+
+# A run whose audit fails has its report all the same.
+onerror:
+    say_where_the_results_are()

@@ -66,6 +66,25 @@ VERDICT = {
     "decision": "transfer",
     "hindsight": {"system": "als+linmap", "mean": 0.2299546, "gap": 0.0},
     "checks": {"cold items are not in train": True, "every file is what its provenance says": True},
+    "warnings": {},
+    "noninterference": "not run",
+    "evidence": [
+        {
+            "subject": "The split",
+            "checks": [{"name": "cold items are not in train", "result": "passed", "detail": "in every seed"}],
+        },
+        {
+            "subject": "Lineage",
+            "checks": [
+                {"name": "every file is what its provenance says", "result": "passed", "detail": "for every file"}
+            ],
+        },
+        {
+            "subject": "Non-interference",
+            "checks": [{"name": "labels change nothing", "result": "not run", "detail": "run it"}],
+        },
+    ],
+    "trusted": ["The stage split.", f"The donor '{EVIL}'."],
 }
 SUMMARY = {
     "users": 2000,
@@ -297,7 +316,7 @@ def test_the_verdict_stands_first_with_how_it_was_chosen(page):
     assert hindsight == "In hindsight, als+linmap is also the best on test, so choosing blindly cost nothing."
     assert page.text("p", class_="stamp") == ["2 of 2 audit checks passed"]
     tags = [attributes.get("id") for tag, attributes, _ in page.elements if tag == "section"]
-    assert tags == ["verdict", "plot", "leaderboard", "split", "data", "pipeline", "method"]
+    assert tags == ["verdict", "plot", "leaderboard", "audit", "split", "data", "pipeline", "method"]
 
 
 def verdict(**changed):
@@ -344,15 +363,31 @@ def test_hindsight_tells_the_price_of_choosing_blindly(gap, told):
 
 
 def test_a_failed_check_is_on_the_first_screen_with_its_detail():
-    failed = {"name": "strata", "result": "failed", "detail": f"seed 43: {EVIL}"}
-    checks = VERDICT["checks"] | {"strata": False, "known to the verdict alone": False}
-    page = Page(render(split=SPLIT | {"checks": [*SPLIT["checks"], failed]}, verdict=VERDICT | {"checks": checks}))
-    assert page.text("p", class_="stamp") == ["2 of 4 audit checks passed"]
+    found = [
+        {"name": "strata", "result": "failed", "detail": f"seed 43: {EVIL}"},
+        {"name": "donors", "result": "warning", "detail": "unverified donor"},
+        {"name": "fine", "result": "passed", "detail": "holds"},
+    ]
+    changed = {
+        "checks": VERDICT["checks"] | {"strata": False, "donors": True, "fine": True},
+        "warnings": {"donors": "unverified donor"},
+        "evidence": [*VERDICT["evidence"], {"subject": "More", "checks": found}],
+    }
+    page = Page(render(verdict=VERDICT | changed))
+    assert page.text("p", class_="stamp") == ["3 of 5 audit checks passed, 1 warning"]
     assert list(page.find("aside", class_="failed")) and not list(page.find("aside", class_="passed"))
-    assert page.text("li", class_="failed") == [f"failed: strata seed 43: {EVIL}", "failed: known to the verdict alone"]
+    assert page.text("li", class_="failed") == [
+        f"failed: More failed: strata. seed 43: {EVIL} warning: donors. unverified donor"
+    ]
     assert len(page.text("li", class_="passed")) == 2
-    assert page.text("p", class_="warning") == ["2 audit checks failed: do not rely on the figures until they pass."]
+    assert page.text("p", class_="warning") == ["1 audit check failed: do not rely on the figures until it passes."]
     assert page.text("tr", class_="failed") == [f"strata failed seed 43: {EVIL}"]
+
+
+def test_the_first_screen_says_what_was_not_run_and_what_is_trusted(page):
+    assert page.text("li", class_="not-run") == ["not run: Non-interference not run: labels change nothing. run it"]
+    assert page.text("p", class_="trusted") == ["The stage split.", f"The donor '{EVIL}'."]
+    assert list(page.find("aside", class_="passed"))
 
 
 def test_text_from_data_and_config_is_escaped_wherever_it_is_shown(html, page):

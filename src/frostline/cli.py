@@ -35,6 +35,7 @@ STAGES = {
     "significance": "test the differences of systems",
     "export": "the leaderboard in Markdown and LaTeX, with marks and definitions",
     "audit": "check the split and the lineage, give the verdict",
+    "accept": "end the run with an error where a check of the audit failed",
     "report": "one page to read",
     "recommend": "rank the catalogue's new items by the system that was chosen",
 }
@@ -45,6 +46,8 @@ def main(argv: list[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     if arguments.command == "inspect":
         return _complain(lambda: _inspect(arguments.file))
+    if arguments.command == "audit" and arguments.results:
+        return _complain(lambda: _show_audit(arguments.results))
     return _run_stage(arguments)
 
 
@@ -67,6 +70,8 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_argument("file")
     for name, summary in STAGES.items():
         stage = commands.add_parser(name, help=f"stage: {summary}", description=summary)
+        if name == "audit":
+            stage.add_argument("results", nargs="?", help="results/<experiment>, to print what its audit found")
         stage.add_argument("--input", nargs="*", default=[], metavar="NAME=PATH", help="the files that it may read")
         stage.add_argument("--output", nargs="*", default=[], metavar="NAME=PATH", help="the files that it writes")
         stage.add_argument("--over", nargs="*", default=[], metavar="AXIS=A,B", help="values of {AXIS} in input paths")
@@ -130,7 +135,7 @@ def _guarded(job) -> None:
 
 def _complain(action, log=None) -> int:
     try:
-        action()
+        code = action() or 0
     except FrostlineError as error:
         message = f"frostline: error: {error}\n"
     except PermissionError as error:
@@ -140,7 +145,7 @@ def _complain(action, log=None) -> int:
         # A defect of ours, or of a plug-in: the traceback belongs into the log, or to the terminal where there is none.
         message = f"frostline: internal error, please report it\n{traceback.format_exc()}"
     else:
-        return 0
+        return code
     sys.stderr.write(message)
     if log:
         log.write(message)
@@ -154,7 +159,20 @@ def _pairs(items: list[str]) -> list[tuple[str, str]]:
 def _inspect(path: str) -> None:
     from frostline.inspect import describe
 
+    _print(describe(path))
+
+
+def _show_audit(folder: str) -> int:
+    from frostline.show_audit import describe, failed, read_verdict
+
+    folder = folder.rstrip("/")
+    verdict = read_verdict(folder)
+    _print(describe(folder, verdict, sys.stdout.isatty() and "NO_COLOR" not in os.environ))
+    return 1 if failed(verdict) else 0
+
+
+def _print(text: str) -> None:
     try:
-        print(describe(path), flush=True)
+        print(text, flush=True)
     except BrokenPipeError:  # `| head` has seen enough; what is left must not be written at exit either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -224,7 +224,16 @@ def _export(experiment: Experiment, of: dict) -> dict:
 
 
 def _audit(experiment: Experiment, of: dict) -> dict:
-    return _aggregate(experiment, of) | _split(experiment, of) | {"ties": experiment.metrics.ties}
+    brought = [
+        label
+        for label, donor in experiment.donors.items()
+        if any(brought_files(donor, point) for point in range(len(donor.points)))
+    ]
+    return (
+        _aggregate(experiment, of)
+        | _split(experiment, of)
+        | {"content": experiment.data.content, "ties": experiment.metrics.ties, "brought": brought}
+    )
 
 
 def _shown(component: Component) -> dict:
@@ -300,6 +309,7 @@ _SPECS = {
     "significance": _significance,
     "export": _export,
     "audit": _audit,
+    "accept": lambda experiment, of: {"experiment": experiment.name},
     "report": _report,
     "recommend": _recommend,
 }

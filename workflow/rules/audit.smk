@@ -1,4 +1,4 @@
-# the split's files, every choice and every figure, non-interference if it was asked for → audit/{split,lineage,verdict}.json
+# the split's files, every choice and every figure, non-interference if it was asked for → audit/{split,lineage,content,verdict}.json
 
 
 AUDITED = FIGURES | {
@@ -11,6 +11,9 @@ AUDITED = FIGURES | {
     "strata": f"{SEED}/split/strata.parquet",
     "summary": f"{SEED}/split/summary.json",
     "chosen": f"{SEED}/chosen.json",
+    "catalogue": f"{RESULTS}/ingest/items.parquet",
+    "warm_content": f"{SEED}/content/warm.npz",
+    "test_content": f"{SEED}/content/test.npz",
 }
 
 
@@ -20,6 +23,7 @@ rule audit:
     output:
         split=f"{RESULTS}/audit/split.json",
         lineage=f"{RESULTS}/audit/lineage.json",
+        content=f"{RESULTS}/audit/content.json",
         verdict=f"{RESULTS}/audit/verdict.json",
     log:
         f"{LOGS}/audit.log",

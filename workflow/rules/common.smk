@@ -221,6 +221,14 @@ def evaluate_inputs(wildcards):
     return {name: path.format(**wildcards) for name, path in named.items()}
 
 
+def say_where_the_results_are():
+    for name in NAMES:
+        for what, file in (("New items", "recommend"), ("Report", "report/index.html")):
+            path = Path("results", name, file)
+            if path.exists():
+                logger.info(f"{what}: {path.absolute()}")
+
+
 def proof(wildcards):
     """What the audit reads of non-interference: something from when it was first asked for."""
     path = f"{RESULTS}/audit/noninterference.json"

@@ -6,8 +6,10 @@ Each module is one subject; a check is a name that a reader understands, a resul
 from __future__ import annotations
 
 from frostline.artifacts import Job
-from frostline.audit.checks import FAILED, WARNING, over_seeds
+from frostline.audit.checks import over_seeds
+from frostline.audit.content import content_checks
 from frostline.audit.controls import control_checks
+from frostline.audit.evidence import donor_checks, evidence
 from frostline.audit.invariants import split_checks, split_files
 from frostline.audit.lineage import PROOF, lineage_checks
 from frostline.audit.verdict import give_verdict
@@ -16,7 +18,7 @@ from frostline.results import read_results
 
 
 def run(job: Job) -> None:
-    """Read the split's files and every figure; write `split`, `lineage` and `verdict`."""
+    """Read the split's files, the content and every figure; write a file a subject, and `verdict`."""
     job.verify = False
     seeds = job.params["seeds"]
     kept = job.read_json("quality")["interactions"]["kept"]
@@ -26,26 +28,14 @@ def run(job: Job) -> None:
     job.write_json("split", {"checks": checks["split"], "summaries": summaries})
     checks["lineage"], graph = lineage_checks(job)
     job.write_json("lineage", {"checks": checks["lineage"], "graph": graph})
+    if "catalogue" in job.inputs:
+        checks["content"], fields = content_checks(job)
+        job.write_json("content", {"checks": checks["content"], "fields": fields})
+    results = read_results(job, TEST)
+    checks["controls"] = control_checks(results, job.params["primary"], job.params["ties"])
+    checks["donors"] = donor_checks(job.params["brought"])
     if PROOF in job.inputs:
         checks[PROOF] = job.read_json(PROOF)["checks"]
     choices = {seed: job.read_json(f"chosen[{seed}]") for seed in seeds}
-    results = read_results(job, TEST)
-    checks["controls"] = control_checks(results, job.params["primary"], job.params["ties"])
     verdict = give_verdict(results, choices, job.params)
-    every = [check for group in checks.values() for check in group]
-    job.write_json(
-        "verdict",
-        verdict
-        | {
-            "checks": {check["name"]: check["result"] != FAILED for check in every},
-            PROOF: _outcome(checks.get(PROOF, [])),
-            "warnings": {check["name"]: check["detail"] for check in every if check["result"] == WARNING},
-        },
-    )
-
-
-def _outcome(checks: list[dict]) -> str:
-    """What non-interference came to: 'proved', 'failed' or 'not run'."""
-    if not checks:
-        return "not run"
-    return "failed" if any(check["result"] == FAILED for check in checks) else "proved"
+    job.write_json("verdict", verdict | evidence(checks, job.params["brought"]))

@@ -23,6 +23,9 @@ from frostline.report import charts, dag, wording
 CHANCE = "constant"
 """The control whose figures are chance: it ties all candidates."""
 
+WORST = ("failed", "warning", "not run", "passed")
+"""Results of a check, the worst first."""
+
 # Read now, because a running stage may open nothing but its declared inputs.
 _SOURCES = {
     name: (files(__name__) / name).read_text(encoding="utf-8")
@@ -76,7 +79,7 @@ def render(
         "verdict": verdict,
         "sentences": [wording.choice_sentence(verdict), wording.hindsight_sentence(verdict)],
         "headline": wording.verdict_sentence(verdict),
-        "checks": _checks(verdict, split, lineage),
+        "subjects": _subjects(verdict),
         "facts": _facts(quality, split),
         "plots": _plots(boards["test"], verdict, params),
         "kinds": list(dict.fromkeys(row["kind"] for row in boards["test"].values())),
@@ -117,18 +120,12 @@ def possible(board: Board, system: str, metric: str) -> float | None:
     return (here - chance) / (top - chance)
 
 
-def _checks(verdict: Row, split: Row, lineage: Row) -> dict[str, list[dict]]:
-    """Every check of the audit with its detail: those of the split, of the lineage, and all, failures and warnings first."""
-    groups = {name: list(audit.get("checks", ())) for name, audit in (("split", split), ("lineage", lineage))}
-    detailed = groups["split"] + groups["lineage"]
-    known = {check["name"] for check in detailed}
-    bare = [
-        {"name": name, "result": "passed" if passed else "failed", "detail": ""}
-        for name, passed in verdict.get("checks", {}).items()
-        if name not in known
+def _subjects(verdict: Row) -> list[dict]:
+    """The audit by subject, each with the worst result among its checks, and every check with its detail."""
+    return [
+        part | {"result": min((check["result"] for check in part["checks"]), key=WORST.index)}
+        for part in verdict["evidence"]
     ]
-    groups["all"] = sorted(detailed + bare, key=lambda check: ("failed", "warning", "passed").index(check["result"]))
-    return groups
 
 
 def _facts(quality: Row, split: Row) -> list[tuple[str, str]]:
