@@ -128,11 +128,18 @@ def run_system(seed, system):
     cold = {f"cold_{fold}": at(seed, f"content/{fold}.npz") for fold in ("val", "test")}
     job(score.run, knows | cold, {f"scores_{fold}": f"{folder}/{fold}/scores.npy" for fold in ("val", "test")}, **of)
     for fold in ("val", "test"):
-        inputs = {name: at(seed, f"split/{name}.parquet") for name in ("items", "queries")}
+        inputs = {name: at(seed, f"split/{name}.parquet") for name in ("items", "queries", "train")}
         inputs |= {"labels": at(seed, f"split/{fold}.parquet"), "scores": f"{folder}/{fold}/scores.npy"}
         outputs = {name: f"{folder}/{fold}/{name}.parquet" for name in ("per_query", "per_item")}
         outputs["pooled"] = f"{folder}/{fold}/pooled.json"
-        params = {"k": PARAMS["k"], "ties": "expected", "fold": fold, "system": system, "seed": seed}
+        params = {
+            "k": PARAMS["k"],
+            "primary": PARAMS["primary"],
+            "ties": "expected",
+            "fold": fold,
+            "system": system,
+            "seed": seed,
+        }
         job(evaluate.run, inputs, outputs, **params, **({"val_folds": 2} if fold == "val" else {}))
 
 
@@ -208,7 +215,7 @@ def test_C2_the_graph_shows_the_arrows_that_a_leak_would_add_to(place):
     assert readers["split", "test.parquet"] == {"evaluate", "audit"}
     assert readers["ingest", "interactions.parquet"] == {"split"}
     assert readers["split", "strata.parquet"] == {"audit"}
-    assert readers["split", "train.parquet"] == {"fit_donor", "score", "audit"}
+    assert readers["split", "train.parquet"] == {"fit_donor", "score", "evaluate", "audit"}
     assert readers["fit_donor", "donor.npz"] == {"fit_method", "score"}
     assert readers["score", "scores.npy"] == {"evaluate"}
 

@@ -87,9 +87,14 @@ def test_evaluate_loads_no_more_than_it_needs(files):
     files.put("queries.parquet", pa.table({"query": ["u"]}))
     files.put("labels.parquet", pa.table({"query": pa.array([0], pa.int32()), "item": pa.array([2], pa.int32())}))
     files.put("scores.npy", np.array([[0, 1]], np.float32))
+    files.put("train.parquet", pa.table({"query": pa.array([0], pa.int32()), "item": pa.array([1], pa.int32())}))
+    strata = {"item": pa.array([0, 1, 2], pa.int32()), "category": ["x", "x", "y"], "bucket": pa.array([0, 1, 1])}
+    files.put("strata.parquet", pa.table(strata))
     params = {"k": [1], "ties": "expected", "fold": "test", "system": "x", "seed": 1}
-    inputs = ["items=items.parquet", "queries=queries.parquet", "labels=labels.parquet", "scores=scores.npy"]
-    outputs = ["per_query=q.parquet", "per_item=i.parquet", "pooled=p.json"]
+    params |= {"primary": "ndcg@1", "scrambled": True}
+    inputs = [f"{name}={name}.parquet" for name in ("items", "queries", "labels", "train", "strata")]
+    inputs += ["scores=scores.npy"]
+    outputs = ["per_query=q.parquet", "per_item=i.parquet", "strata=s.parquet", "pooled=p.json"]
     done = frostline(
         "evaluate", "--input", *inputs, "--output", *outputs, "--params", json.dumps(params),
         cwd=files.folder, then=loaded("sklearn", "pandas", "lightgbm", "implicit", "scipy", "pyarrow"),

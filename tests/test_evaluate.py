@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -14,12 +15,13 @@ from frostline import evaluation
 from frostline.errors import FrostlineError
 from frostline.evaluation import evaluate_scores, exact_mean
 from frostline.folds import item_folds, meta_half
-from frostline.ranking import contributions, evaluate, metrics_at, pooled_auc, rank_relevant
+from frostline.ranking import Metric, contributions, evaluate, metrics_at, pooled_auc, rank_relevant
 from frostline.scramble import scramble
 from frostline.seeds import generator
 
 METRICS = metrics_at((1, 3, 5))
 OUTPUTS = ["per_query.parquet", "per_item.parquet", "pooled.json"]
+STRATA = ["a", "b", "b", ""]
 
 
 def grid(seed, n_queries=25, n_items=24, levels=6, share=0.15):
@@ -139,7 +141,14 @@ def test_C10_a_naive_sum_would_depend_on_it():
     assert len({exact_mean(np.random.default_rng(s).permutation(values)) for s in range(9)}) == 1
 
 
-PARAMS = {"k": [1, 3, 5], "ties": "expected", "fold": "test", "system": "als+knn", "scrambled": True}
+PARAMS = {
+    "k": [1, 3, 5],
+    "ties": "expected",
+    "fold": "test",
+    "system": "als+knn",
+    "primary": "ndcg@5",
+    "scrambled": True,
+}
 
 
 def lay_out(files, scores, query, column, users=None, items=None, labels_of="test"):
@@ -154,6 +163,17 @@ def lay_out(files, scores, query, column, users=None, items=None, labels_of="tes
     files.put("items.parquet", pa.table({"item_id": names, "fold": fold}))
     files.put("queries.parquet", pa.table({"query": [users[row] for row in user_order]}))
     files.put("scores.npy", scores[user_order][:, item_order])
+    own = {name: number for number, name in enumerate(items)}
+    kept = {
+        "item": pa.array(range(len(names)), pa.int32()),
+        "category": [STRATA[own.get(name, 0) % 4] for name in names],
+        "bucket": pa.array([own.get(name, 0) % 5 // 2 for name in names], pa.int32()),
+        "stratum": ["whatever" for _ in names],
+    }
+    files.put("strata.parquet", pa.table(kept))
+    files.put(
+        "train.parquet", pa.table({"query": pa.array(np.repeat(np.arange(n_queries), 1 + user_order % 3), pa.int32())})
+    )
     labels = sorted(
         (int(np.flatnonzero(user_order == q)[0]), place[items[c]]) for q, c in zip(query, column, strict=True)
     )
@@ -169,12 +189,11 @@ def lay_out(files, scores, query, column, users=None, items=None, labels_of="tes
 
 
 def run(files, inputs=("scores.npy",), **changes):
-    files.run(
-        stage.run,
-        ["items.parquet", "queries.parquet", "labels.parquet", *inputs],
-        OUTPUTS,
-        **(PARAMS | {"seed": 3} | changes),
-    )
+    outputs = {Path(name).stem: name for name in OUTPUTS}
+    if "strata.parquet" in inputs:
+        outputs["strata"] = "found/strata.parquet"
+    named = ["items.parquet", "queries.parquet", "labels.parquet", "train.parquet", *inputs]
+    files.run(stage.run, named, outputs, **(PARAMS | {"seed": 3} | changes))
     return [files.get(name) for name in OUTPUTS]
 
 
@@ -184,7 +203,8 @@ def test_C11_C14_the_files_hold_every_query_and_item(files):
     per_query, per_item, pooled = run(files)
     result = evaluate_scores(scores, query, column, [np.arange(24)], METRICS)
     names = [str(metric) for metric in METRICS]
-    assert per_query.column_names == ["query", "n_candidates", "n_relevant", *names]
+    assert per_query.column_names == ["query", "n_candidates", "n_relevant", *names, "activity"]
+    assert per_query["activity"].to_pylist() == [1 + user % 3 for user in range(25)]
     assert per_item.column_names == ["item", "n_relevant", *names, "relevance"]
     assert per_query["query"].to_pylist() == [f"u{n:03}" for n in range(25)]
     assert per_item["item"].to_pylist() == [f"i{n:03}" for n in range(24)]
@@ -201,6 +221,51 @@ def test_C11_C14_the_files_hold_every_query_and_item(files):
         assert list(pooled[kind]) == names
         np.testing.assert_allclose(list(pooled[kind].values()), np.nanmean(values, axis=0), rtol=1e-13)
     assert pooled["auc_pooled"] == pooled_auc(scores, query, column) and pooled["auc_pooled_bound"] == 0
+
+
+@pytest.mark.parametrize("ties", ["expected", "item_id"])
+def test_C13_in_a_stratum_the_relevant_are_restricted_and_the_candidates_are_not(files, ties):
+    """Each stratum against an evaluation of its pairs alone on the whole grid."""
+    scores, query, column = grid(4)
+    lay_out(files, scores, query, column)
+    per_query, per_item, _ = run(files, inputs=("scores.npy", "strata.parquet"), ties=ties)
+    rows = files.get("found/strata.parquet").to_pylist()
+    of_item = {
+        "category": ["(none)" if number % 4 == 3 else STRATA[number % 4] for number in range(24)],
+        "popularity": [str(number % 5 // 2 + 1) for number in range(24)],
+    }
+    found = {(row["query"], row["stratum"], row["value"]): row for row in rows}
+    assert len(found) == len(rows)
+    metrics = [Metric.parse(name) for name in rows[0] if "@" in name or name == "auc"]
+    assert [str(metric) for metric in metrics] == [
+        *("ndcg@5", "recall@5", "precision@5", "map@5", "mrr@5", "hit_rate@5", "auc")
+    ]
+    for kind, values in of_item.items():
+        assert per_item[kind].to_pylist() == values
+        for value in set(values):
+            own = np.array(values)[column] == value
+            ranks = rank_relevant(scores, query[own], column[own], ties=ties)
+            for number, figures in enumerate(evaluate(ranks, metrics)):
+                row = found.pop((f"u{number:03}", kind, value), None)
+                n_relevant = (query[own] == number).sum()
+                assert (row is None) == (n_relevant == 0)
+                if row:
+                    assert row["n_relevant"] == n_relevant
+                    np.testing.assert_array_equal([row[str(metric)] for metric in metrics], figures)
+    assert not found
+    assert per_query.equals(run(files, ties=ties)[0]), "strata change no other figure"
+
+
+def test_C13_what_divides_no_items_is_no_stratum(files):
+    lay_out(files, *grid(4))
+    table = files.get("strata.parquet")
+    one = table.set_column(1, "category", pa.array([""] * len(table))).set_column(
+        2, "bucket", pa.array([0] * len(table))
+    )
+    files.put("strata.parquet", one)
+    *_, per_item, _ = run(files, inputs=("scores.npy", "strata.parquet"))
+    assert files.get("found/strata.parquet").num_rows == 0
+    assert "category" not in per_item.column_names
 
 
 def test_C16_scrambled_labels_are_evaluated_beside_the_real_ones_and_change_nothing(files):

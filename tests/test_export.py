@@ -25,6 +25,7 @@ def board(system, metric, mean):
     cut = "@" in metric
     row = {"system": system, "fold": "test", "metric": metric, "mean": mean, "sd": 0.01, "kind": SYSTEMS[system]}
     row |= {"ci_low": 0.2 if cut else None, "ci_high": 0.3 if cut else None, "scrambled": 0.125}
+    row |= {"bucket_low": 0.0625, "bucket_high": 0.375}
     return row | {"best": 0.4 if cut else None, "worst": 0.1 if cut else None}
 
 
@@ -56,13 +57,15 @@ def test_P4_marks_follow_the_corrected_p_and_controls_have_none():
 def test_C13_the_readable_table_has_mark_spread_interval_and_tie_range():
     lines = markdown(LEADERBOARD, COMPARED, PARAMS).splitlines()
     assert lines[0] == (
-        "| system | kind | ndcg@2 | 95 % interval | on scrambled labels | recall@2 | auc | auc_pooled | relaimpr |"
+        "| system | kind | ndcg@2 | 95 % interval | on scrambled labels | by popularity "
+        "| recall@2 | auc | auc_pooled | relaimpr |"
     )
     assert lines[2] == (
-        "| a | system | 0.2500▲° ± 0.0100 [0.1000, 0.4000] | 0.2000 to 0.3000 | 0.1250 | 0.2500 ± 0.0100 [0.1000, 0.4000] "
+        "| a | system | 0.2500▲° ± 0.0100 [0.1000, 0.4000] | 0.2000 to 0.3000 | 0.1250 | 0.0625 to 0.3750 "
+        "| 0.2500 ± 0.0100 [0.1000, 0.4000] "
         "| 0.2500 ± 0.0100 | 0.2500 ± 0.0100 | 0.2500 ± 0.0100 |"
     )
-    assert {line.count("|") for line in lines[:6]} == {10}
+    assert {line.count("|") for line in lines[:6]} == {11}
     assert lines[-1] == "- Left out: x+embedding, because it needs latent factors, and 'x' has scores alone."
 
 

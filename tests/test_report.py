@@ -164,6 +164,8 @@ def leaderboard_rows(systems=SYSTEMS, n_seeds=2):
                 "n_queries": 9803 if fold == "test" else 9054,
                 "best": mean + rng.choice([0, 0.0004, 0.1]) if has_interval else None,
                 "worst": mean - rng.choice([0, 0.0004, 0.02]) if has_interval else None,
+                "bucket_low": mean * 0.2 if has_interval else None,
+                "bucket_high": mean * 0.8 if has_interval else None,
                 "scrambled": mean * 0.4 if has_interval and fold == "test" else None,
                 "n_excluded": 1197,
                 "kind": systems[system],
@@ -186,8 +188,24 @@ TUNING = [
 ]
 
 
+STRATA = [
+    {
+        **{"system": system, "kind": SYSTEMS[system], "stratum": kind, "value": value, "metric": metric},
+        "mean": 0.1 + number / 97 + at / 31 + (0 if low else 0.5),
+        **{"sd": 0.01, "ci_low": low, "ci_high": low and 0.4},
+        **{"low": 3 + at if kind == "popularity" else None, "high": 1009 if kind == "popularity" else None},
+        **{"n_seeds": 2, "n_queries": 1234 + at, "n_relevant": 5678, "n_items": 77},
+    }
+    for kind, values in (("category", [EVIL, "drama"]), ("popularity", ["1", "2"]))
+    for at, value in enumerate(values)
+    for number, system in enumerate(SYSTEMS)
+    for metric, low in (("ndcg@10", 0.05), ("auc", None))
+]
+
+
 def render(**changed):
     given = {
+        "strata": STRATA,
         "rows": ROWS,
         "tuning": TUNING,
         "quality": QUALITY,
@@ -297,7 +315,18 @@ def test_every_figure_of_the_tables_is_that_of_the_leaderboard(page):
         share = (mean[system] - mean["constant"]) / (mean["oracle"] - mean["constant"])
         expected = {"possible": percent(share), "queries": "9,803" if fold == "test" else "9,054"}
         expected["scrambled"] = decimal(mean[system] * 0.4)
-        assert text == expected[column] and (column != "scrambled" or fold == "test")
+        expected["buckets"] = f"{decimal(mean[system] * 0.2)}–{decimal(mean[system] * 0.8)}"
+        assert text == expected[column] and (fold == "test" or column not in ("scrambled", "buckets"))
+
+
+def test_C13_every_system_has_its_figures_by_stratum(html, page):
+    assert html.index("By popularity of the cold item") < html.index("By category of the cold item")
+    for row in STRATA:
+        cell = f"{decimal(row['mean'])} ± .0100 [.0500, .4000]"
+        found = [element for element in page.elements if element[0] == "td" and plain(element[2]) == cell]
+        assert bool(found) == (row["metric"] == "ndcg@10"), cell
+    assert "3–1,009 relevant users an item" in html and "77 items, 1,235 queries, 5,678 relevant" in html
+    assert "For which items" not in render(strata=[])
 
 
 def test_the_best_competitor_is_marked_and_controls_and_oracle_do_not_compete(page):
@@ -316,7 +345,7 @@ def test_the_verdict_stands_first_with_how_it_was_chosen(page):
     assert hindsight == "In hindsight, als+linmap is also the best on test, so choosing blindly cost nothing."
     assert page.text("p", class_="stamp") == ["2 of 2 audit checks passed"]
     tags = [attributes.get("id") for tag, attributes, _ in page.elements if tag == "section"]
-    assert tags == ["verdict", "plot", "leaderboard", "audit", "split", "data", "pipeline", "method"]
+    assert tags == ["verdict", "plot", "leaderboard", "strata", "audit", "split", "data", "pipeline", "method"]
 
 
 def verdict(**changed):
@@ -619,8 +648,9 @@ def test_the_stage_runs_guarded_from_its_declared_files_and_repeats_its_bytes(fi
         files.put(f"{name}.json", value)
     files.put("leaderboard.parquet", pa.Table.from_pylist(ROWS))
     files.put("tuning.parquet", pa.Table.from_pylist(TUNING))
+    files.put("strata.parquet", pa.Table.from_pylist(STRATA))
     inputs = [
-        *(f"{n}={n}.parquet" for n in ("leaderboard", "tuning")),
+        *(f"{n}={n}.parquet" for n in ("leaderboard", "tuning", "strata")),
         *(f"{n}={n}.json" for n in ("quality", "split", "lineage", "verdict")),
     ]
     program = (

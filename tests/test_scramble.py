@@ -133,7 +133,7 @@ def test_the_other_views_of_a_grid_are_ranked_as_if_alone():
     view = evaluation.View(*other, row=other[0], row_query=np.arange(30))
     parts = [np.arange(0, 7), np.arange(7, 12)]
     for split in ([np.arange(12)], parts):
-        both = evaluation.evaluate_scores(scores, *main, split, metrics, views=[view])
+        both = evaluation.evaluate_scores(scores, *main, split, metrics, views=[(view, metrics)])
         for found, pairs in ((both.values, main), (both.views[0], other)):
             alone = evaluation.evaluate_scores(scores, *pairs, split, metrics)
             np.testing.assert_array_equal(found, alone.values)

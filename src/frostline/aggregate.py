@@ -13,6 +13,7 @@ from frostline.artifacts import Job
 from frostline.bootstrap import draw_means, interval
 from frostline.ranking import metrics_at, relaimpr
 from frostline.results import Results, read_results, rounded
+from frostline.stratified import POPULARITY
 from frostline.tables import write_rows
 
 TUNING_COLUMNS = ["seed", "system", "donor_params", "method_params", "metric", "mean", "sd", "chosen"]
@@ -57,7 +58,8 @@ def leaderboard(results: Results, params: dict) -> list[dict]:
     `mean`, `best` and `worst` are means over seeds of means over queries, `sd` is over seeds (ddof 1, empty for one
     seed), `ci_low` and `ci_high` the crossed bootstrap of `frostline.bootstrap`. `n_queries` and `n_excluded` are sums
     over seeds: queries that count, and those without a relevant candidate. `scrambled` is the mean on the fold's labels
-    rewired at random (see `frostline.scramble`): what activity and popularity alone are worth.
+    rewired at random (see `frostline.scramble`): what activity and popularity alone are worth. `bucket_low` and
+    `bucket_high` are the lowest and the highest mean among the popularity buckets of the cold items.
     """
     metrics = [str(metric) for metric in metrics_at(params["k"])]
     # Every metric lies between 0 and 1, which a sum of two resampling terms does not know.
@@ -83,6 +85,7 @@ def leaderboard(results: Results, params: dict) -> list[dict]:
                     "best": _mean([part["best"][metric] for part in pooled]),
                     "worst": _mean([part["worst"][metric] for part in pooled]),
                     "scrambled": _mean([part.get("scrambled", {}).get(metric) for part in pooled]),
+                    **_bucket_range([part.get(POPULARITY, {}) for part in pooled], metric),
                 }
             )
         rows.append(_row(results.fold, system, "auc_pooled", [part["auc_pooled"] for part in pooled], common))
@@ -123,11 +126,26 @@ def _row(fold: str, system: str, metric: str, values: list[float | None], common
         "best": None,
         "worst": None,
         "scrambled": None,
+        "bucket_low": None,
+        "bucket_high": None,
         "n_excluded": common["n_excluded"],
         "kind": common["kind"],
         "deterministic": sd == 0,
         "note": "the generating probabilities, no competitor" if common["kind"] == "oracle" else "",
     }
+
+
+def _bucket_range(by_seed: list[Mapping[str, Mapping]], metric: str) -> dict[str, float]:
+    """Nothing where the metric is not measured in buckets."""
+    buckets = {name for found in by_seed for name in found}
+    means = [_known_mean([found[name].get(metric) for found in by_seed if name in found]) for name in sorted(buckets)]
+    known = [mean for mean in means if mean is not None]
+    return {"bucket_low": min(known), "bucket_high": max(known)} if known else {}
+
+
+def _known_mean(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.fmean(known) if known else None
 
 
 def _relaimpr(auc: float | None, base: float | None) -> float | None:

@@ -32,6 +32,7 @@ STAGES = {
     "rewire": "give the test-cold items other users, for the audit of non-interference",
     "relabel": "make the test labels arbitrary ones, for the audit of non-interference",
     "noninterference": "compare every file of the two runs with changed test labels with the original",
+    "strata": "figures by popularity, category and activity",
     "significance": "test the differences of systems",
     "export": "the leaderboard in Markdown and LaTeX, with marks and definitions",
     "audit": "check the split and the lineage, give the verdict",

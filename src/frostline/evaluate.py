@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,13 +16,17 @@ from frostline.folds import item_folds, meta_half
 from frostline.ranking import Metric, NonFiniteScore, PooledAUC, View, metrics_at, pooled_auc
 from frostline.scramble import scramble
 from frostline.seeds import generator
+from frostline.stratified import POPULARITY, item_strata, strata_table, stratify, stratum_metrics
 
 EXACT_CELLS = 1 << 28
 """Up to so many scores the pooled AUC is exact; above, it comes from a histogram, with its bound beside it."""
 
 
 def run(job: Job) -> None:
-    """Read `scores` (or, for the oracle, `truth`), `items`, `queries`, `labels`; write `per_query`, `per_item`, `pooled`."""
+    """Read `scores` (or, for the oracle, `truth`), `items`, `queries`, `labels`, `train`, of test the items' `strata`.
+
+    Write `per_query`, `per_item`, `pooled`, of test `strata`. All that is asked of `train` is how active a query was.
+    """
     params = job.params
     items = job.read_table("items")
     queries = job.read_table("queries")["query"]
@@ -44,20 +49,35 @@ def run(job: Job) -> None:
         fold = item_folds(len(candidates), params["val_folds"], params["seed"])
         parts = [np.flatnonzero(fold == part) for part in range(params["val_folds"])]
     metrics = metrics_at(params["k"])
-    views = {}
+    divided = item_strata(job.read_table("strata"), candidates) if "strata" in job.inputs else {}
+    strata = [stratify(kind, values, query, column) for kind, values in divided.items()]
+    in_strata = stratum_metrics(metrics, Metric.parse(params["primary"]))
+    views = [(stratum.view, in_strata) for stratum in strata]
     if params.get("scrambled"):
         pairs = scramble(query, column, scores, generator(params["seed"], "evaluate", "scramble"))
-        views["scrambled"] = View(*pairs, row=pairs[0], row_query=np.arange(len(queries)))
+        views.append((View(*pairs, row=pairs[0], row_query=np.arange(len(queries))), metrics))
     try:
-        result = evaluate_scores(scores, query, column, parts, metrics, params["ties"], list(views.values()))
+        result = evaluate_scores(scores, query, column, parts, metrics, params["ties"], views)
     except NonFiniteScore as error:
         raise FrostlineError(
             f"system '{params['system']}' scored {error.value} for query '{queries[error.row]}', "
             f"candidate '{ids[error.column]}'. Scores must be finite; check the method's parameters and inputs"
         ) from error
-    _write(job, result, metrics, queries, ids, column)
-    further = {name: _means(values, metrics) for name, values in zip(views, result.views, strict=True)}
-    job.write_json("pooled", {**_pooled(scores, query, column), **_summary(result, metrics), **further})
+    activity = np.bincount(job.read_table("train", columns=["query"])["query"].to_numpy(), minlength=len(queries))
+    job.write_table("per_query", _per_query(result, metrics, queries, len(ids), activity))
+    job.write_table("per_item", _per_item(result, metrics, ids, column, divided))
+    if "strata" in job.outputs:
+        job.write_table(
+            "strata", strata_table(strata, result.views[: len(strata)], in_strata, queries.combine_chunks())
+        )
+    summary = {**_pooled(scores, query, column), **_summary(result, metrics)}
+    for stratum, values in zip(strata, result.views, strict=False):
+        if stratum.kind == POPULARITY:
+            by_value = {name: values[stratum.value == code] for code, name in enumerate(stratum.names.tolist())}
+            summary[POPULARITY] = {name: _means(own, in_strata) for name, own in by_value.items()}
+    if params.get("scrambled"):
+        summary["scrambled"] = _means(result.views[-1], metrics)
+    job.write_json("pooled", summary)
 
 
 @dataclass(frozen=True)
@@ -84,20 +104,23 @@ def _oracle(job: Job, queries: pa.ChunkedArray, ids: pa.Array) -> _Oracle:
     return _Oracle(truth["user_factors"][rows], truth["item_factors"][columns])
 
 
-def _write(job: Job, result: Evaluation, metrics, queries: pa.ChunkedArray, ids: pa.Array, column) -> None:
-    n_queries, n_candidates = len(queries), len(ids)
-    per_query = {
+def _per_query(result: Evaluation, metrics, queries: pa.ChunkedArray, n_candidates: int, activity) -> pa.Table:
+    """`activity` is the number of a query's training interactions."""
+    columns = {
         "query": queries,
-        "n_candidates": pa.array(np.full(n_queries, n_candidates), pa.int32()),
+        "n_candidates": pa.array(np.full(len(queries), n_candidates), pa.int32()),
         "n_relevant": pa.array(result.n_relevant, pa.int32()),
     }
     for position, metric in enumerate(metrics):
-        per_query[str(metric)] = pa.array(result.values[:, position], from_pandas=True)
-    per_item = {"item": ids, "n_relevant": pa.array(np.bincount(column, minlength=n_candidates), pa.int32())}
+        columns[str(metric)] = pa.array(result.values[:, position], from_pandas=True)
+    return pa.table(columns | {"activity": pa.array(activity, pa.int32())})
+
+
+def _per_item(result: Evaluation, metrics, ids: pa.Array, column: np.ndarray, strata: Mapping) -> pa.Table:
+    columns = {"item": ids, "n_relevant": pa.array(np.bincount(column, minlength=len(ids)), pa.int32())}
     for position, name in enumerate([*map(str, metrics), "relevance"]):
-        per_item[name] = pa.array(result.shares[:, position])
-    job.write_table("per_query", pa.table(per_query))
-    job.write_table("per_item", pa.table(per_item))
+        columns[name] = pa.array(result.shares[:, position])
+    return pa.table(columns | {kind: pa.array(values.tolist(), pa.string()) for kind, values in strata.items()})
 
 
 def _pooled(scores: Grid, query: np.ndarray, column: np.ndarray) -> dict[str, float | None]:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from frostline.ranking import Metric, NonFiniteScore, View, contributions, evaluate, rank_views
+from frostline.ranking import Metric, NonFiniteScore, Ranks, View, contributions, evaluate, rank_views
 
 BLOCK = 4096
 
@@ -53,7 +53,7 @@ def evaluate_scores(
     parts: list[np.ndarray],
     metrics: tuple[Metric, ...],
     ties: str = "expected",
-    views: Sequence[View] = (),
+    views: Sequence[tuple[View, Sequence[Metric]]] = (),
 ) -> Evaluation:
     """Evaluate every query, its candidates being the columns of a part; a query's value is the mean over its parts.
 
@@ -67,7 +67,7 @@ def evaluate_scores(
         Disjoint sets of columns. A query counts in the parts where it has a relevant candidate.
     metrics : tuple of Metric
     ties : {'expected', 'item_id'}
-    views : sequence of View
+    views : sequence of (View, sequence of Metric)
         Further relevances of the same queries, whose rows are numbered in the order of their queries.
     """
     n_queries, n_candidates = scores.shape
@@ -77,7 +77,8 @@ def evaluate_scores(
         part_of[columns], position[columns] = number, np.arange(len(columns))
     sizes = np.array([len(columns) for columns in parts])
     everyone = np.arange(n_queries)
-    tallies = [_Tally(view, part_of, sizes, metrics) for view in (View(query, column, query, everyone), *views)]
+    whole = View(query, column, query, everyone)
+    tallies = [_Tally(view, part_of, sizes, of) for view, of in ((whole, metrics), *views)]
     main = tallies[0]
 
     is_whole = len(parts) == 1 and np.array_equal(parts[0], np.arange(n_candidates))
@@ -90,9 +91,9 @@ def evaluate_scores(
             here = block if is_whole else block.take(columns, axis=1)
             local = [tally.local(rows, number, position) for tally in tallies]
             ranks, *others = _named_columns(here, local, ties, start, columns)
-            expected, *values = (np.nan_to_num(evaluate(found, metrics)) for found in (ranks, *others))
-            for tally, value in zip(tallies, (expected, *values), strict=True):
-                tally.add(rows, value)
+            expected = main.add(rows, ranks)
+            for tally, found in zip(tallies[1:], others, strict=True):
+                tally.add(rows, found)
             is_tied = (ranks.tied > ranks.relevant_tied).any()
             for total, case in ((best, ranks.best), (worst, ranks.worst)):
                 total[rows] += np.nan_to_num(evaluate(case(), metrics)) if is_tied else expected
@@ -116,7 +117,7 @@ class _Tally:
     def __init__(self, view: View, part_of: np.ndarray, sizes: np.ndarray, metrics: Sequence[Metric]) -> None:
         order = np.argsort(view.query, kind="stable")
         self._query, self._item, self._row = view.query[order], view.item[order], view.row[order]
-        self._row_query, self._part = view.row_query, part_of[self._item]
+        self._row_query, self._part, self._metrics = view.row_query, part_of[self._item], metrics
         n_rows = len(view.row_query)
         used, n_relevant = np.unique(self._row.astype(np.int64) * len(sizes) + self._part, return_counts=True)
         # Where every candidate of a part is relevant there is nothing to tell apart, and the part has no AUC.
@@ -139,8 +140,11 @@ class _Tally:
             self._row_query[rows] - queries.start,
         )
 
-    def add(self, queries: slice, values: np.ndarray) -> None:
+    def add(self, queries: slice, ranks: Ranks) -> np.ndarray:
+        """Add the values of the queries on a part, and return them."""
+        values = np.nan_to_num(evaluate(ranks, self._metrics))
         self._sums[self._rows(queries)] += values
+        return values
 
     def _rows(self, queries: slice) -> slice:
         return slice(*np.searchsorted(self._row_query, [queries.start, queries.stop]))

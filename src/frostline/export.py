@@ -55,17 +55,19 @@ def markdown(rows: Sequence[Mapping], compared: Sequence[Mapping], params: Mappi
     cell = {(row["system"], row["metric"]): _cell(row, mark) for row in rows}
     of_primary = {row["system"]: row for row in rows if row["metric"] == primary}
     lines = [
-        f"| system | kind | {primary} | 95 % interval | on scrambled labels | {' | '.join(metrics[1:])} |",
-        f"|---|---|---:|---:|---:|{'---:|' * (len(metrics) - 1)}",
+        f"| system | kind | {primary} | 95 % interval | on scrambled labels | by popularity | {' | '.join(metrics[1:])} |",
+        f"|---|---|---:|---:|---:|---:|{'---:|' * (len(metrics) - 1)}",
         *(
             f"| {system} | {row['kind']} | {cell[system, primary]} | {_figure(row['ci_low'])} to {_figure(row['ci_high'])}"
-            f" | {_figure(row['scrambled'])} | {' | '.join(cell[system, metric] for metric in metrics[1:])} |"
+            f" | {_figure(row['scrambled'])} | {_figure(row['bucket_low'])} to {_figure(row['bucket_high'])}"
+            f" | {' | '.join(cell[system, metric] for metric in metrics[1:])} |"
             for system, row in of_primary.items()
         ),
         "",
         f"Test-cold items, {_spread(params)}; in brackets the worst and best "
         f"case of the order of tied candidates, where they are more than {WIDE_TIES} apart. "
-        "Scrambled labels keep how active each user and how popular each item is, and nothing else.",
+        "Scrambled labels keep how active each user and how popular each item is, and nothing else. "
+        "By popularity: the lowest and the highest mean among the buckets of the cold items (tables/strata.csv).",
         "",
         legend(params["baseline"], _has_choice(compared)),
         "",

@@ -189,6 +189,7 @@ def _score_meta(experiment: Experiment, of: dict) -> dict:
 
 def _evaluate(experiment: Experiment, of: dict) -> dict:
     params = {"k": experiment.metrics.k, "ties": experiment.metrics.ties, "fold": of["fold"], "system": of["system"]}
+    params["primary"] = experiment.metrics.primary
     if experiment.split.meta_users == DISJOINT:
         params["meta_users"] = DISJOINT
     return params | ({"val_folds": experiment.split.val_folds} if of["fold"] == "val" else {"scrambled": True})
@@ -306,6 +307,7 @@ _SPECS = {
     "relabel": lambda experiment, of: {},
     "noninterference": _noninterference,
     "aggregate": _aggregate,
+    "strata": lambda experiment, of: {name: _aggregate(experiment, of)[name] for name in ("systems", "seeds")},
     "significance": _significance,
     "export": _export,
     "audit": _audit,

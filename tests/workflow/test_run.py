@@ -32,8 +32,8 @@ def with_linmap(alpha: float) -> dict:
 
 
 LINMAP_ONLY = {
-    "fit_method": 2, "score": 2, "evaluate": 4, "select": 2, "aggregate": 1, "significance": 1, "export": 1, "audit": 1,
-    "report": 1, "accept": 1, "all": 1, "total": 17,
+    "fit_method": 2, "score": 2, "evaluate": 2, "evaluate_val": 2, "select": 2, "aggregate": 1, "strata": 1,
+    "significance": 1, "export": 1, "audit": 1, "report": 1, "accept": 1, "all": 1, "total": 18,
 }  # fmt: skip
 
 
@@ -136,8 +136,8 @@ def test_test_labels_have_no_consumer_before_evaluate(finished):
             consumers.setdefault(name, set()).add(entry["rule"])
     for seed in (1, 2):
         assert consumers[f"results/small/seed-{seed}/split/test.parquet"] == {"evaluate", "audit"}
-        assert consumers[f"results/small/seed-{seed}/split/val.parquet"] == {"evaluate", "audit"}
-        assert consumers[f"results/small/seed-{seed}/split/strata.parquet"] == {"audit"}
+        assert consumers[f"results/small/seed-{seed}/split/val.parquet"] == {"evaluate_val", "audit"}
+        assert consumers[f"results/small/seed-{seed}/split/strata.parquet"] == {"evaluate", "audit"}
     assert consumers["results/small/ingest/interactions.parquet"] == {"split"}
 
 

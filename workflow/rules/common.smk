@@ -207,7 +207,10 @@ def pseudo_inputs(wildcards):
 
 
 def evaluate_inputs(wildcards):
-    """Scores and labels. The oracle has no scores: it is computed from the generating probabilities."""
+    """Scores and labels. The oracle has no scores: it is computed from the generating probabilities.
+
+    On val nothing is told of the items' strata: they hold how popular test items are, and val figures choose.
+    """
     system = system_of(wildcards)
     nested = system.learning != "free" and wildcards.fold == "val"
     scores = f"{SYSTEM}/nested.npy" if nested else f"{SYSTEM}/{{fold}}/scores.npy"
@@ -216,8 +219,11 @@ def evaluate_inputs(wildcards):
         **(truth if system.kind == "oracle" else {"scores": scores}),
         "items_": f"{SEED}/split/items.parquet",
         "queries": f"{SEED}/split/queries.parquet",
+        "train": f"{SEED}/split/train.parquet",
         "labels": f"{SEED}/split/{{fold}}.parquet",
     }
+    if wildcards.fold == "test":
+        named["strata"] = f"{SEED}/split/strata.parquet"
     return {name: path.format(**wildcards) for name, path in named.items()}
 
 

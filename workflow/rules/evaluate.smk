@@ -1,4 +1,4 @@
-# scores + held-out labels → seed-<s>/systems/<system>/<fold>/{per_query,per_item}.parquet, pooled.json
+# scores + held-out labels → seed-<s>/systems/<system>/<fold>/{per_query,per_item,strata}.parquet, pooled.json
 # The first rule that reads test labels.
 
 
@@ -9,10 +9,13 @@ rule evaluate:
         per_query=f"{SYSTEM}/{{fold}}/per_query.parquet",
         per_item=f"{SYSTEM}/{{fold}}/per_item.parquet",
         pooled=f"{SYSTEM}/{{fold}}/pooled.json",
+        strata=f"{SYSTEM}/{{fold}}/strata.parquet",
     log:
         f"{LOGS}/seed-{{seed}}/{{system}}/evaluate-{{fold}}.log",
     benchmark:
         f"{LOGS}/seed-{{seed}}/{{system}}/evaluate-{{fold}}.benchmark.tsv"
+    wildcard_constraints:
+        fold="test",
     # Scores can be large and are deleted once they are evaluated.
     priority: 1
     threads: 1
@@ -25,3 +28,12 @@ rule evaluate:
         "{wildcards.experiment}, seed {wildcards.seed}: evaluating {wildcards.system} on {wildcards.fold}"
     shell:
         f"frostline evaluate {COMMAND}"
+
+
+use rule evaluate as evaluate_val with:
+    output:
+        per_query=f"{SYSTEM}/{{fold}}/per_query.parquet",
+        per_item=f"{SYSTEM}/{{fold}}/per_item.parquet",
+        pooled=f"{SYSTEM}/{{fold}}/pooled.json",
+    wildcard_constraints:
+        fold="val",

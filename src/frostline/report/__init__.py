@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from frostline import __version__, definitions, numbers
 from frostline.artifacts import Job
-from frostline.report import charts, dag, wording
+from frostline.report import charts, dag, evidence, wording
 
 CHANCE = "constant"
 """The control whose figures are chance: it ties all candidates."""
@@ -27,10 +27,8 @@ WORST = ("failed", "warning", "not run", "passed")
 """Results of a check, the worst first."""
 
 # Read now, because a running stage may open nothing but its declared inputs.
-_SOURCES = {
-    name: (files(__name__) / name).read_text(encoding="utf-8")
-    for name in ("template.html.j2", "links.html.j2", "style.css", "sort.js")
-}
+_FILES = ("template.html.j2", "evidence.html.j2", "links.html.j2", "style.css", "sort.js")
+_SOURCES = {name: (files(__name__) / name).read_text(encoding="utf-8") for name in _FILES}
 _ENVIRONMENT = Environment(
     autoescape=True, loader=DictLoader(_SOURCES), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
@@ -51,14 +49,22 @@ Board = Mapping[tuple[str, str], Row]
 
 
 def run(job: Job) -> None:
-    """Read `leaderboard`, `tuning`, `quality`, `split`, `lineage` and `verdict`; write `page`."""
+    """Read `leaderboard`, `tuning`, `strata`, `quality`, `split`, `lineage` and `verdict`; write `page`."""
     rows, tuning = (job.read_table(name).to_pylist() for name in ("leaderboard", "tuning"))
     found = {name: job.read_json(name) for name in ("quality", "split", "lineage", "verdict")}
-    job.write_text("page", render(rows, tuning, params=job.params, **found))
+    further = {name: job.read_table(name).to_pylist() for name in ("strata",)}
+    job.write_text("page", render(rows, tuning, params=job.params, **found, **further))
 
 
 def render(
-    rows: Sequence[Row], tuning: Sequence[Row], quality: Row, split: Row, lineage: Row, verdict: Row, params: Row
+    rows: Sequence[Row],
+    tuning: Sequence[Row],
+    quality: Row,
+    split: Row,
+    lineage: Row,
+    verdict: Row,
+    params: Row,
+    strata: Sequence[Row] = (),
 ) -> str:
     """The page as HTML.
 
@@ -72,6 +78,8 @@ def render(
         What `ingest` and `audit` wrote. What `quality` lacks is left out.
     params : dict
         See `frostline.plan`.
+    strata : sequence of dict
+        Rows of `tables/strata.parquet`.
     """
     boards = {fold: _board(rows, fold) for fold in params["folds"]}
     data = {
@@ -84,6 +92,7 @@ def render(
         "plots": _plots(boards["test"], verdict, params),
         "kinds": list(dict.fromkeys(row["kind"] for row in boards["test"].values())),
         "tables": {fold: _panels(board, verdict, params) for fold, board in boards.items() if board},
+        "strata": evidence.strata_tables(strata, list(dict.fromkeys(system for system, _ in boards["test"]))),
         "left_out": {
             fold: numbers.span(row["n_excluded"] for row in board.values()) for fold, board in boards.items() if board
         },
@@ -194,7 +203,7 @@ def _line(board: Board, system: str, metrics: Sequence[str], judged: str, verdic
         "n_queries": any_row["n_queries"],
         "cells": [_cell(metric, board.get((system, metric))) for metric in metrics],
         "possible": possible(board, system, judged),
-        "scrambled": board.get((system, judged), {}).get("scrambled"),
+        **{name: board.get((system, judged), {}).get(name) for name in ("scrambled", "bucket_low", "bucket_high")},
     }
 
 

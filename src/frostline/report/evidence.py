@@ -1,0 +1,53 @@
+"""What stands behind the leaderboard: the figures by stratum."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from frostline.numbers import count, span
+
+Row = Mapping[str, Any]
+
+TITLES = {
+    "popularity": "By popularity of the cold item",
+    "category": "By category of the cold item",
+    "activity": "By activity of the user",
+    "history": "By length of the history",
+}
+BUCKETED = {
+    "popularity": "relevant users an item",
+    "activity": "training interactions",
+    "history": "interactions",
+}
+
+
+def strata_tables(rows: Sequence[Row], systems: Sequence[str]) -> list[dict[str, Any]]:
+    """One table a stratum: a row a system, in the order given, and a column a value, of the metric that has intervals."""
+    kinds = sorted({row["stratum"] for row in rows}, key=lambda kind: (kind not in TITLES, [*TITLES, kind].index(kind)))
+    tables = []
+    for kind in kinds:
+        own = [row for row in rows if row["stratum"] == kind]
+        metric = next(row["metric"] for row in own if row["ci_low"] is not None)
+        cells = {(row["system"], row["value"]): row for row in own if row["metric"] == metric}
+        values = list(dict.fromkeys(row["value"] for row in own))
+        heads = [_head(kind, cells[systems[0], value]) for value in values]
+        lines = [
+            {
+                "system": system,
+                "kind": cells[system, values[0]]["kind"],
+                "cells": [cells[system, value] for value in values],
+            }
+            for system in systems
+        ]
+        title = TITLES.get(kind, f"By {kind}")
+        tables.append({"kind": kind, "title": title, "metric": metric, "heads": heads, "rows": lines})
+    return tables
+
+
+def _head(kind: str, row: Row) -> dict[str, str]:
+    """What a column is about: its value, what a bucket spans, and how much is in it over all seeds."""
+    spanned = f"{span([row['low'], row['high']])} {BUCKETED.get(kind, '')}".strip() if row["low"] is not None else ""
+    about = [] if row["n_items"] is None else [f"{count(row['n_items'])} items"]
+    about += [f"{count(row['n_queries'])} queries", f"{count(row['n_relevant'])} relevant"]
+    return {"value": row["value"], "spanned": spanned, "about": ", ".join(about)}
