@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import stat
 import zipfile
 import zlib
 from typing import BinaryIO
@@ -14,11 +16,18 @@ REMEDY = "Get the archive again from the publisher and leave it as it is"
 
 
 def opened(file: BinaryIO, name: str) -> zipfile.ZipFile:
-    """The archive in an open file; InputError if it is none."""
+    """The archive in an open file; InputError if it is none, or has members that no publisher packs."""
     try:
-        return zipfile.ZipFile(file)
+        archive = zipfile.ZipFile(file)
     except zipfile.BadZipFile as error:
         raise InputError(f"is not a readable zip file ({error})", REMEDY, file=name) from error
+    for member in archive.infolist():
+        path = member.filename.replace("\\", "/")
+        if path.startswith("/") or re.match("[A-Za-z]:", path) or ".." in path.split("/"):
+            raise InputError(f"has the member {member.filename!r}, which points out of the archive", REMEDY, file=name)
+        if stat.S_ISLNK(member.external_attr >> 16):
+            raise InputError(f"has the member {member.filename!r}, which is a link", REMEDY, file=name)
+    return archive
 
 
 def member_of(archive: zipfile.ZipFile, base: str, name: str) -> bytes:

@@ -96,9 +96,9 @@ def clean_to(
     item_ids = items["item_id"].combine_chunks()
     found = cleaning.read(dataset, item_ids, repeats, missing_content, min_weight)
     quality = Quality(dataset, kinds, items)
-    for part in cleaning.unique_pairs(found, item_ids, repeats):
-        quality.count(part)
-        write(part)
+    for table, user, item in cleaning.unique_pairs(found, item_ids, repeats):
+        quality.count(table, user, item)
+        write(table)
     summary = quality.summary(found, item_drops)
     for section in ("links", "judgements"):
         if (counted := getattr(dataset, section)) is not None:

@@ -6,7 +6,7 @@ packed (see `packed`), and sorting goes from one range of users to the next.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +20,12 @@ from frostline.ids import Ids
 from frostline.overlap import NO_ID, UNKNOWN, Overlap
 from frostline.packed import Packed, ranges
 
-PART = 2**20
-"""Rows that are sorted at once; where there are more than 32 times as many, a 32nd of them."""
+PART = 2**18
+"""Rows that are sorted at once; of more than 128 times as many, a 128th."""
+
+
+BATCH = 2**18
+"""Rows that are read at once."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,8 @@ def read(
     users, rows, drops, faults, overlap = Ids(), Packed(), Drops(), Faults(), Overlap(item_ids)
     files: list[str] = []
     columns: set[str] = set()
-    for batch in [dataset.interactions] if isinstance(dataset.interactions, pa.Table) else dataset.interactions:
+    source = dataset.interactions
+    for batch in [source] if isinstance(source, pa.Table) else _joined(source):
         columns |= set(batch.column_names)
         origin = _Origin(dataset, batch, files)
         user, item = users.encode(batch["user"]), overlap.place(batch["item"], origin.row, batch)
@@ -81,30 +86,46 @@ def read(
             shift=origin.row[kept] - (len(rows) + np.arange(len(kept))),
             file=origin.file[kept],
         )
+    rows.close()
     drops.include(dataset.dropped, dataset.examples)
     faults.raise_if_any(dataset.line_of)
     overlap.refuse_if_little(dataset, users.values, missing_content)
-    source = dataset.sources["interactions"]
+    name = dataset.sources["interactions"]
     if repeats in ("first", "last") and "time" not in columns:
         raise InputError(
             f"has no times, and `repeats: {repeats}` needs them",
             "Name the column of times, or use sum or count",
-            file=source,
+            file=name,
         )
     if not len(rows):
-        raise InputError("no interaction is left after cleaning", "Look at its weights and items", file=source)
+        raise InputError("no interaction is left after cleaning", "Look at its weights and items", file=name)
     return Interactions(users, rows, files, drops, "time" in columns, "weight" in columns)
 
 
-def unique_pairs(found: Interactions, item_ids: pa.StringArray, repeats: str) -> Iterator[pa.Table]:
+def _joined(batches: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """The same rows in batches of at least `BATCH`: the known ids are hashed anew for each."""
+    waiting: list[pa.Table] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(map(len, waiting)) >= BATCH:
+            yield pa.concat_tables(waiting)
+            waiting = []
+    if waiting:
+        yield pa.concat_tables(waiting)
+
+
+def unique_pairs(
+    found: Interactions, item_ids: pa.StringArray, repeats: str
+) -> Iterator[tuple[pa.Table, np.ndarray, np.ndarray]]:
     """Sorted pairs of user and item, each once, a range of users at a time, see `frostline.ingest.clean_to`.
 
-    What becomes one row with others is counted in `found.drops`. `found` is used up.
+    With each table come the places of its users among `found.users`, and of its items among `item_ids`. What becomes one
+    row with others is counted in `found.drops`. `found` is used up.
     """
     rows = found.rows
     rows.replace("user", found.users.sort())
     counts = rows.counts("user", len(found.users.values))
-    for low, high in ranges(counts, max(PART, len(rows) // 32)):
+    for low, high in ranges(counts, max(PART, len(rows) // 128)):
         part = rows.rows("user", low, high)
         if not len(part["user"]):
             continue
@@ -124,10 +145,11 @@ def unique_pairs(found: Interactions, item_ids: pa.StringArray, repeats: str) ->
             weight = weight[chosen]
         users, items = found.users.values, item_ids
         _drop_repeats(found, part, np.setdiff1d(order, chosen, assume_unique=True), users, items)
-        table = {"user": users.take(pa.array(part["user"][chosen])), "item": items.take(pa.array(part["item"][chosen]))}
+        user, item = part["user"][chosen], part["item"][chosen]
+        table = {"user": users.take(pa.array(user)), "item": items.take(pa.array(item))}
         if found.has_time:
             table["time"] = pa.array(part["time"][chosen], mask=part["timeless"][chosen])
-        yield pa.table(table | {"weight": weight})
+        yield pa.table(table | {"weight": weight}), user, item
 
 
 def _in_order(part: Mapping[str, np.ndarray], n_items: int, repeats: str) -> tuple[np.ndarray, np.ndarray]:

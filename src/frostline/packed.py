@@ -6,21 +6,33 @@ from collections.abc import Iterator
 
 import numpy as np
 
+CHUNK = 2**19
+"""Rows of a chunk, or a few more: many small arrays among what comes and goes would leave holes in the memory."""
+
 
 class Packed:
-    """Rows of numeric columns that are appended in chunks and taken out in ranges of one column."""
+    """Rows of numeric columns that are appended and then taken out in ranges of one column."""
 
     def __init__(self) -> None:
         self._chunks: list[dict[str, np.ndarray]] = []
-        self._length = 0
+        self._open: list[dict[str, np.ndarray]] = []
+        self._length = self._closed = 0
 
     def __len__(self) -> int:
         return self._length
 
     def append(self, **columns: np.ndarray) -> None:
         """Add rows; every call gives the same columns, int64, float64 or bool."""
-        self._chunks.append({name: narrow(values) for name, values in columns.items()})
+        self._open.append({name: narrow(values) for name, values in columns.items()})
         self._length += len(next(iter(columns.values())))
+        if self._length - self._closed >= CHUNK:
+            self.close()
+
+    def close(self) -> None:
+        """Make a chunk of what has been added since the last one; to be called before rows are taken out."""
+        if self._open:
+            self._chunks.append({name: narrow(_wide([part[name] for part in self._open])) for name in self._open[0]})
+            self._open, self._closed = [], self._length
 
     def replace(self, name: str, by: np.ndarray) -> None:
         """Turn each value v of a column into `by[v]`."""

@@ -28,11 +28,10 @@ class Quality:
         self._weights = _Range()
         self._odd_times = 0
 
-    def count(self, part: pa.Table) -> None:
-        """Take note of some users' interactions, all of them."""
-        place = pc.index_in(part["item"], self._items["item_id"].combine_chunks()).to_numpy()
-        self._item_counts += np.bincount(place, minlength=len(self._item_counts))
-        self._user_counts.append(pc.value_counts(part["user"]).field("counts").to_numpy())
+    def count(self, part: pa.Table, user: np.ndarray, item: np.ndarray) -> None:
+        """Take note of some users' interactions, all of them; the users and items of its rows are numbered."""
+        self._item_counts += np.bincount(item, minlength=len(self._item_counts))
+        self._user_counts.append(np.diff(np.flatnonzero(np.diff(user, prepend=-1)), append=len(user)))
         self._weights.add(part["weight"].to_numpy(), 0)
         if "time" in part.column_names:
             known = part["time"].drop_null().to_numpy()

@@ -76,8 +76,8 @@ def test_p5_other_counts_are_a_loud_note_and_no_error():
     assert dataset.items["title"].to_pylist() == ["Amélie\x85", "No year"], "a latin-1 control character breaks no line"
 
 
-@pytest.mark.parametrize("folder", ["../../", "/etc/", "a/b/", ""])
-def test_p5_member_paths_are_harmless_because_nothing_is_extracted(folder, tmp_path, monkeypatch):
+@pytest.mark.parametrize("folder", ["a/b/", ""])
+def test_p5_members_may_be_in_a_folder_and_nothing_is_extracted(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     read(**{f"{folder}ratings.dat": RATINGS, f"{folder}movies.dat": MOVIES})
     assert not list(tmp_path.rglob("*"))

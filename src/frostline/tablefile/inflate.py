@@ -36,12 +36,25 @@ class Bytes:
         self._file.seek(0)
         stream = self._file
         if self.compression:
-            stream = pa.CompressedInputStream(pa.PythonFile(self._file, "r"), self.compression)
+            stream = pa.CompressedInputStream(pa.PythonFile(_Lent(self._file), "r"), self.compression)
         return Counted(stream, self.name, self._limit)
 
     def start(self, size: int = 2**12) -> bytes:
         """The first bytes."""
         return self.fresh().read(size)
+
+
+class _Lent(io.RawIOBase):
+    """A file that its borrower cannot close."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        return self._file.read(size)
 
 
 class Counted(io.RawIOBase):
@@ -78,7 +91,7 @@ class Counted(io.RawIOBase):
             self._count(data)
         if self._limit is not None and self._size > self._limit:
             raise InputError(
-                f"inflates to more than {self._limit:,} bytes, {RATIO} times its size or more",
+                f"inflates to more than {RATIO} times its size",
                 "Unpack it yourself if you trust it",
                 file=self._name,
             )

@@ -57,6 +57,8 @@ class JsonLines(Source):
             except UnicodeDecodeError as error:
                 shown = error.object[error.start : error.start + 8]
                 wrong.append((row, f"the bytes {shown!r} are not {self._encoding}"))
+            except json.JSONDecodeError as error:
+                wrong.append((row, f"{error.msg} at character {error.pos + 1}"))
             except (ValueError, RecursionError) as error:
                 wrong.append((row, str(error)))
             else:

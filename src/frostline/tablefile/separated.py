@@ -19,7 +19,7 @@ from frostline.tablefile.inflate import Bytes
 from frostline.tablefile.source import Source
 
 SEPARATORS = {",": "','", ";": "';'", "\t": "tab", "|": "'|'"}
-BLOCK = 2**24
+BLOCK = 2**20
 """Bytes that are parsed at once; no record is longer."""
 LONGEST_HEADER = 2**20
 
