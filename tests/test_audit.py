@@ -162,7 +162,7 @@ def audit_job():
                     inputs[f"{name.partition('.')[0]}[{seed},{system},{fold}]"] = at(
                         seed, f"systems/{system}/{fold}/{name}"
                     )
-    outputs = ("split", "lineage", "content", "verdict")
+    outputs = ("split", "lineage", "content", "ties", "verdict")
     return Job("audit", inputs, {name: f"results/audit/{name}.json" for name in outputs}, PARAMS)
 
 

@@ -100,8 +100,21 @@ def test_C11_item_id_order_is_by_column_and_leaves_auc_alone(row):
     expected = [textbook(order, set(relevant), metric) for metric in CUT_ONLY]
     np.testing.assert_allclose(evaluate(by_id, METRICS)[0, :-1], expected, rtol=0, atol=1e-14)
     auc = evaluate(rank_relevant(scores, query, relevant), AUC)
-    for ranks in (by_id, by_id.best(), by_id.worst()):
-        np.testing.assert_array_equal(evaluate(ranks, AUC), auc)
+    np.testing.assert_array_equal(evaluate(by_id, AUC), auc)
+    # What ties could make of it is the same as without an order.
+    tied = rank_relevant(scores, query, relevant)
+    for one, other in ((by_id.best(), tied.best()), (by_id.worst(), tied.worst()), (by_id.with_ties(), tied)):
+        np.testing.assert_array_equal(evaluate(one, METRICS), evaluate(other, METRICS))
+
+
+@given(tied_rows(), st.integers(1, 6))
+@settings(deadline=None, derandomize=True, max_examples=150)
+def test_a_tie_is_at_the_cut_where_orders_differ_in_what_is_among_the_first_k(row, k):
+    scores, relevant = row
+    found = {len(set(order[:k]) & set(relevant)) for order in all_orders(scores[0])}
+    for ties in ("expected", "item_id"):
+        ranks = rank_relevant(scores, np.zeros(len(relevant), int), relevant, ties=ties)
+        assert ranks.tied_at(k).tolist() == [len(found) > 1]
 
 
 def test_C11_item_id_ignores_excluded_columns_and_repeats_the_popularity_artefact():

@@ -142,6 +142,10 @@ def _summary(result: Evaluation, metrics: tuple[Metric, ...]) -> dict:
         "mean": _means(result.values, metrics),
         "best": _means(result.best, metrics),
         "worst": _means(result.worst, metrics),
+        "any_order": _means(result.any_order, metrics),
+        "tied_at": {
+            str(k): float(is_open[evaluated].mean()) for k, is_open in result.tied_at.items() if evaluated.any()
+        },
     }
 
 

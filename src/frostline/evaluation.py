@@ -34,6 +34,10 @@ class Evaluation:
         What each item adds to the sum of `values` over queries; in the last column its share of the queries' relevance,
         1 / n_relevant summed over its queries.
     n_relevant : ndarray of int64, shape (n_queries,)
+    any_order : ndarray of float64, shape (n_queries, n_metrics)
+        The expectation over all orders of tied candidates: `values`, unless ties were put in order.
+    tied_at : dict of ndarray of bool, shape (n_queries,)
+        For each k whether a tie decides if a relevant candidate is among the first k.
     views : tuple of ndarray of float64, shape (n_rows, n_metrics)
         Values of the rows of each further view.
     """
@@ -43,6 +47,8 @@ class Evaluation:
     worst: np.ndarray
     shares: np.ndarray
     n_relevant: np.ndarray
+    any_order: np.ndarray
+    tied_at: dict[int, np.ndarray]
     views: tuple[np.ndarray, ...] = ()
 
 
@@ -82,7 +88,8 @@ def evaluate_scores(
     main = tallies[0]
 
     is_whole = len(parts) == 1 and np.array_equal(parts[0], np.arange(n_candidates))
-    best, worst = np.zeros((2, n_queries, len(metrics)))
+    best, worst, any_order = np.zeros((3, n_queries, len(metrics)))
+    tied_at = {metric.k: np.zeros(n_queries, dtype=bool) for metric in metrics if metric.k}
     shares = np.zeros((len(metrics) + 1, n_candidates))
     for start in range(0, n_queries, BLOCK):
         block = np.asarray(scores[start : start + BLOCK])
@@ -94,9 +101,12 @@ def evaluate_scores(
             expected = main.add(rows, ranks)
             for tally, found in zip(tallies[1:], others, strict=True):
                 tally.add(rows, found)
-            is_tied = (ranks.tied > ranks.relevant_tied).any()
-            for total, case in ((best, ranks.best), (worst, ranks.worst)):
-                total[rows] += np.nan_to_num(evaluate(case(), metrics)) if is_tied else expected
+            tied = ranks.with_ties()
+            is_tied = (tied.tied > tied.relevant_tied).any()
+            for total, case in ((best, ranks.best), (worst, ranks.worst), (any_order, ranks.with_ties)):
+                total[rows] += np.nan_to_num(evaluate(case(), metrics)) if is_tied and case() is not ranks else expected
+            for k, open_ in tied_at.items():
+                open_[rows] |= ranks.tied_at(k)
             of = start + ranks.query
             item = ranks.item.astype(np.intp)
             added = np.nan_to_num(contributions(ranks, metrics).T, copy=False)
@@ -105,10 +115,10 @@ def evaluate_scores(
             relevance = 1 / (main.n_parts[of] * ranks.n_relevant[ranks.query])
             shares[-1, columns] += np.bincount(item, relevance, len(columns))
     with np.errstate(invalid="ignore"):
-        best, worst = best / main.divisor, worst / main.divisor
+        best, worst, any_order = (total / main.divisor for total in (best, worst, any_order))
     n_relevant = np.bincount(query, minlength=n_queries)
     views = tuple(tally.values for tally in tallies[1:])
-    return Evaluation(main.values, best, worst, shares.T, n_relevant, views)
+    return Evaluation(main.values, best, worst, shares.T, n_relevant, any_order, tied_at, views)
 
 
 class _Tally:

@@ -74,16 +74,30 @@ class Ranks:
     beaten: np.ndarray  # the others that score lower, and half of those that tie: what AUC adds up
     n_relevant: np.ndarray  # one entry a query
     n_candidates: np.ndarray  # one entry a query
+    ordered_from: Self | None = None  # where ties were put in order: the ranks with the ties
+
+    def with_ties(self) -> Self:
+        """The ranks with tied candidates as tied, whether or not they were put in order."""
+        return self.ordered_from or self
 
     def best(self) -> Self:
         """The ranks if every tie fell in favour of the relevant candidates."""
-        rivals = self.tied - self.relevant_tied
-        return replace(self, tied=self.relevant_tied, beaten=self.beaten + rivals / 2)
+        ranks = self.with_ties()
+        rivals = ranks.tied - ranks.relevant_tied
+        return replace(ranks, tied=ranks.relevant_tied, beaten=ranks.beaten + rivals / 2)
 
     def worst(self) -> Self:
         """The ranks if every tie fell against the relevant candidates."""
-        rivals = self.tied - self.relevant_tied
-        return replace(self, greater=self.greater + rivals, tied=self.relevant_tied, beaten=self.beaten - rivals / 2)
+        ranks = self.with_ties()
+        rivals = ranks.tied - ranks.relevant_tied
+        below = ranks.greater + rivals
+        return replace(ranks, greater=below, tied=ranks.relevant_tied, beaten=ranks.beaten - rivals / 2)
+
+    def tied_at(self, k: int) -> np.ndarray:
+        """Whether a tie decides if a relevant candidate is among the first k: bool, one entry a query."""
+        ranks = self.with_ties()
+        is_open = (ranks.greater < k) & (ranks.greater + ranks.tied > k) & (ranks.tied > ranks.relevant_tied)
+        return np.bincount(ranks.query[is_open], minlength=len(ranks.n_relevant)) > 0
 
 
 def rank_relevant(
@@ -375,11 +389,14 @@ def _ranks(query, item, greater, tied, ahead, n_candidates, by_column=False):
     n_others = n_candidates - np.bincount(query[greater < UNLISTED], minlength=len(n_candidates))
     rivals = tied - relevant_tied
     beaten = n_others[query] - (greater - relevant_greater) - rivals / 2
-    if by_column:
-        greater, relevant_greater = greater + ahead, np.arange(len(query)) - start
-        tied = relevant_tied = np.ones_like(tied)
     item = item.astype(np.int32)
-    return Ranks(query, item, greater, tied, relevant_greater, relevant_tied, beaten, n_relevant, n_candidates)
+    ranks = Ranks(query, item, greater, tied, relevant_greater, relevant_tied, beaten, n_relevant, n_candidates)
+    if not by_column:
+        return ranks
+    ones, before = np.ones_like(tied), np.arange(len(query)) - start
+    return replace(
+        ranks, greater=greater + ahead, relevant_greater=before, tied=ones, relevant_tied=ones, ordered_from=ranks
+    )
 
 
 def _terms(ranks, metric, map_over):

@@ -1,4 +1,4 @@
-# the split's files, every choice and every figure, non-interference if it was asked for → audit/{split,lineage,content,verdict}.json
+# the split's files, every choice and every figure, non-interference if it was asked for → audit/{split,lineage,content,ties,verdict}.json
 
 
 AUDITED = FIGURES | {
@@ -24,6 +24,7 @@ rule audit:
         split=f"{RESULTS}/audit/split.json",
         lineage=f"{RESULTS}/audit/lineage.json",
         content=f"{RESULTS}/audit/content.json",
+        ties=f"{RESULTS}/audit/ties.json",
         verdict=f"{RESULTS}/audit/verdict.json",
     log:
         f"{LOGS}/audit.log",

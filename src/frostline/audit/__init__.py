@@ -12,6 +12,7 @@ from frostline.audit.controls import control_checks
 from frostline.audit.evidence import donor_checks, evidence
 from frostline.audit.invariants import split_checks, split_files
 from frostline.audit.lineage import PROOF, lineage_checks
+from frostline.audit.ties import tie_checks
 from frostline.audit.verdict import give_verdict
 from frostline.folds import TEST
 from frostline.results import read_results
@@ -32,6 +33,8 @@ def run(job: Job) -> None:
         checks["content"], fields = content_checks(job)
         job.write_json("content", {"checks": checks["content"], "fields": fields})
     results = read_results(job, TEST)
+    checks["ties"], systems = tie_checks(results, job.params["primary"], job.params["ties"])
+    job.write_json("ties", {"checks": checks["ties"], "systems": systems})
     checks["controls"] = control_checks(results, job.params["primary"], job.params["ties"])
     checks["donors"] = donor_checks(job.params["brought"])
     if PROOF in job.inputs:

@@ -13,6 +13,7 @@ SUBJECTS = {
     PROOF: "Non-interference: everything run again with changed test labels",
     "content": "Content, which must be known before anyone touches an item",
     "donors": "Donors",
+    "ties": "Ties, whose order must not matter",
     "controls": "Controls, which must be worth chance",
 }
 
