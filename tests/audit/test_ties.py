@@ -64,14 +64,18 @@ def table(folder, world, ties, renamed=None):
     files.put("items.parquet", pa.table({"item_id": names[0], "fold": ["test"] * n_items}))
     files.put("queries.parquet", pa.table({"query": names[1]}))
     files.put("labels.parquet", pa.table({"query": pa.array(row[query]), "item": pa.array(column[item])}))
+    files.put(
+        "train.parquet", pa.table({"query": pa.array(np.arange(n_queries)), "item": pa.array(np.zeros(n_queries))})
+    )
     inputs = {}
     for system, grid in scores.items():
         moved = np.empty_like(grid)
         moved[row[:, None], column] = grid
         files.put("scores.npy", moved)
         outputs = {"per_query": f"{system}/q.parquet", "per_item": f"{system}/i.parquet", "pooled": f"{system}/p.json"}
-        params = {"k": (10,), "ties": ties, "fold": "test", "system": system, "seed": 1}
-        files.run(evaluate.run, ["items.parquet", "queries.parquet", "labels.parquet", "scores.npy"], outputs, **params)
+        params = {"k": (10,), "primary": "ndcg@10", "ties": ties, "fold": "test", "system": system, "seed": 1}
+        given = [f"{name}.parquet" for name in ("items", "queries", "labels", "train")]
+        files.run(evaluate.run, [*given, "scores.npy"], outputs, **params)
         inputs |= {f"{name}[1,{system},test]": files.path(file) for name, file in outputs.items()}
     params = {"seeds": [1], "systems": SYSTEMS, "k": (10,), "primary": "ndcg@10", "baseline": "grouped_popularity"}
     results = read_results(Job("aggregate", inputs, {}, params), "test")
