@@ -117,7 +117,7 @@ def _items(
     faults, tables = Faults(), []
     for source in sources:
         raw, row = source.read(list(dict.fromkeys([item_id, *content])))
-        table = {"item_id": Column(raw[item_id], row, source.name, item_id, faults).ids().cast(pa.string())}
+        table = {"item_id": Column(raw[item_id], row, source.name, item_id, faults).ids()}
         for name, options in content.items():
             column = Column(raw[name], row, source.name, name, faults)
             table[name] = column.content(options["as"], options.get("separator", "|"))

@@ -49,7 +49,7 @@ def _side(file: BinaryIO, name: str, role: str, known: pa.Array, cold: pa.Array 
         raise FrostlineError(f"{name}: has no column beside '{role}'. Give one a factor")
     table, row = source.read([role, *factors])
     faults = Faults()
-    ids = Column(table[role], row, name, role, faults).ids().combine_chunks()
+    ids = Column(table[role], row, name, role, faults).ids().combine_chunks().dictionary_encode()
     place, is_cold = (
         np.full(len(ids), -1) if of is None else positions(ids.dictionary, of)[ids.indices.to_numpy()]
         for of in (known, cold)

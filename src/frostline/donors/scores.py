@@ -55,7 +55,7 @@ class Scores(BroughtDonor):
         table, row = source.read(list(wanted.values()))
         faults = Faults()
         parts = {role: Column(table[column], row, name, column, faults) for role, column in wanted.items()}
-        users, items = (parts[role].ids().combine_chunks() for role in ("user", "item"))
+        users, items = (parts[role].ids().combine_chunks().dictionary_encode() for role in ("user", "item"))
         score = parts["score"].numbers(missing=True).to_numpy()
         faults.raise_if_any()
         user, item, cold = (

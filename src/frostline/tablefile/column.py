@@ -39,12 +39,12 @@ class Column:
         self.is_text = values.type == pa.string()
 
     def ids(self) -> pa.ChunkedArray:
-        """Ids as text, dictionary-encoded. Text stays as it is written; whole numbers become decimal text."""
+        """Ids as text, as it is written; whole numbers become decimal text."""
         kind = self.values.type
         is_whole = pa.types.is_integer(kind) or (pa.types.is_decimal(kind) and kind.scale == 0)
         if not (self.is_text or is_whole):
             self.refuse_type("ids", "Store ids as text or whole numbers: 7 and 7.0 would be different ids")
-        return self.values.cast(pa.string()).dictionary_encode()
+        return self.values.cast(pa.string())
 
     def numbers(self, missing: bool) -> pa.ChunkedArray:
         """Float64 without infinities, null where a number is missing; `missing` says whether one may be."""
