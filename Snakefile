@@ -6,6 +6,7 @@ container: "frostline.sif"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/download.smk"
 include: "workflow/rules/ingest.smk"
 include: "workflow/rules/split.smk"
 include: "workflow/rules/pseudo_split.smk"

@@ -35,6 +35,7 @@ SPLIT = {
 PARAMS = {
     "systems": SYSTEMS,
     "seeds": SEEDS,
+    "replicates": "draws",
     "folds": ("val", "test"),
     "k": (5,),
     "primary": "ndcg@5",
@@ -398,7 +399,7 @@ def figures(effects, seeds=(1, 2, 3), n_users=150, n_items=60, noise=0.25):
 
 def verdict(results, chosen, kinds=None, on_val=lambda system, seed: 0.5):
     kinds = {system: "baseline" if system == "base" else "system" for system in results.systems} | (kinds or {})
-    params = {"primary": "ndcg@5", "baseline": "base", "seeds": results.seeds, "systems": kinds}
+    params = {"primary": "ndcg@5", "baseline": "base", "seeds": results.seeds, "systems": kinds, "replicates": "draws"}
     choices = {
         seed: {"system": choice, "val": {system: on_val(system, seed) for system in results.systems}}
         for seed, choice in zip(results.seeds, chosen, strict=True)

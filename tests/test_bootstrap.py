@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from frostline.bootstrap import LEVEL, SeedResult, draw_means, interval
+from frostline.bootstrap import LEVEL, SeedResult, draw_means, factors_drawn, interval
 from frostline.evaluation import evaluate_scores
 from frostline.ranking import metrics_at
 from frostline.results import Results
@@ -57,6 +57,18 @@ def test_seeds_are_drawn_too():
     draws = draw_means(results, 0)[:, 0]
     assert draws.std() == pytest.approx(levels.std() / np.sqrt(5), rel=0.08)
     assert draws.mean() == pytest.approx(0.5, abs=0.01) and draws.min() > 0.299 and draws.max() < 0.701
+
+
+def test_C9_seeds_that_vary_the_model_only_are_not_drawn():
+    """Under a split by time the seeds have the same items: their mean is of these seeds, and only users and items could
+    have been others."""
+    levels = np.array([0.3, 0.4, 0.5, 0.6, 0.7])
+    results = [one_seed(np.full(40, level), np.full(30, level)) for level in levels]
+    assert draw_means(results, 0, factors=factors_drawn("models")) == pytest.approx(0.5, abs=1e-12)
+    # Five seeds of one model that is deterministic are as good as one.
+    result = one_seed(normal(1, 500, 0.2), normal(2, 200, 0.3))
+    one, five = (interval(draw_means([result] * n, 0, factors=factors_drawn("models"))) for n in (1, 5))
+    assert np.ptp(five) == pytest.approx(np.ptp(one), rel=0.05)
 
 
 def test_users_weigh_the_same_in_every_seed():

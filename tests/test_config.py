@@ -1,6 +1,8 @@
 """A config is checked whole: what is wrong is named by its full key, with what is allowed and the nearest spelling."""
 
 import copy
+import dataclasses
+import json
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,25 @@ def message(path, value):
 def test_every_config_of_the_repository_loads_and_is_named_after_its_experiment(file):
     experiments = load(yaml.safe_load(file.read_text(encoding="utf-8")))
     assert list(experiments) == ["demo" if file.stem == "config" else file.stem]
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("t1: 0.6", 0.6),
+        ("t1: 2001-06-30", "2001-06-30T00:00:00"),  # YAML makes it a date
+        ("t1: '2001-06-30 12:00'", "2001-06-30T12:00:00"),
+        ("t1: 2001-06-30T12:00:00+02:00", "2001-06-30T10:00:00"),
+        ("t1: '2001-06-30T12:00:00.9Z'", "2001-06-30T12:00:00"),
+    ],
+)
+def test_C9_cuts_are_times_or_quantiles(given, kept):
+    options = yaml.safe_load(given) | {"kind": "temporal", "t2": "2030-01-01" if isinstance(kept, str) else 0.9}
+    split = only(changed("/split", options)).split
+    assert split.t1 == kept and json.loads(json.dumps(dataclasses.asdict(split))) == {
+        **dataclasses.asdict(split),
+        "strata": ["category", "popularity"],
+    }
 
 
 def test_the_whole_of_a_config_arrives():
@@ -166,7 +187,38 @@ WRONG = [
     ("/methods/x", {"method": "json:JSONDecoder"}, ".methods.x", "method 'json:JSONDecoder' is not a dataclass", ""),
     ("/methods/x", {"method": "os:path"}, ".methods.x", "method 'os:path' is not a dataclass", ""),
     ("/donors/alz", {}, ".donors.alz", "unknown donor 'alz'", "'als'? Allowed: als, "),
-    ("/split/kind", "temporal", ".split.kind", "unknown value 'temporal'", "Allowed: stratified"),
+    (
+        "/split/kind",
+        "temporl",
+        ".split.kind",
+        "unknown value 'temporl'",
+        "did you mean 'temporal'? Allowed: stratified",
+    ),
+    (
+        "/split",
+        {"kind": "temporal", "test": 0.2},
+        ".split.test",
+        "plays no part in kind temporal",
+        "t1: 0.7 and t2: 0.8",
+    ),
+    ("/split", {"kind": "temporal", "t1": 0.8, "t2": 0.7}, ".split", "t1 (0.8) must be before t2 (0.7)", ""),
+    (
+        "/split",
+        {"kind": "temporal", "t1": 1.5},
+        ".split",
+        "t1 must be a time such as 2001-06-30 or a quantile",
+        "not 1.5",
+    ),
+    ("/split", {"kind": "temporal", "t2": "soon"}, ".split", "t2 must be a time such as 2001-06-30", "not 'soon'"),
+    ("/split", {"kind": "temporal", "t2": True}, ".split", "t2 must be a time such as 2001-06-30", "not True"),
+    ("/split", {"kind": "temporal", "val_folds": 1}, ".split", "val_folds must be at least 2", ""),
+    (
+        "/split",
+        {"kind": "temporal", "popularity_buckets": 0},
+        ".split",
+        "popularity_buckets and min_interactions must be at least 1",
+        "",
+    ),
     (
         "/split/strata",
         ["popular"],

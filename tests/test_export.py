@@ -14,6 +14,7 @@ PARAMS = {
     "primary": "ndcg@2",
     "k": [1, 2],
     "seeds": [1, 2],
+    "replicates": "draws",
     "baseline": "base_line",
     "left_out": {"x+embedding": "needs latent factors, and 'x' has scores alone"},
 }
@@ -67,6 +68,14 @@ def test_C13_the_readable_table_has_mark_spread_interval_and_tie_range():
     )
     assert {line.count("|") for line in lines[:6]} == {11}
     assert lines[-1] == "- Left out: x+embedding, because it needs latent factors, and 'x' has scores alone."
+
+
+def test_C9_where_time_splits_seeds_are_said_to_vary_the_model_only():
+    for form in (markdown, latex):
+        assert "vary the model only" not in form(LEADERBOARD, COMPARED, PARAMS)
+        text = form(LEADERBOARD, COMPARED, PARAMS | {"replicates": "models"})
+        assert "over 2 seeds, which vary the model only: time decides which items are cold" in text
+        assert "seeds, users and items" not in text and "drawn with replacement" not in text
 
 
 def test_each_shown_metric_is_defined_in_every_form():

@@ -47,6 +47,7 @@ PARAMS = {
     "systems": SYSTEMS,
     "left_out": {"ease+magnitude_scaling": f"needs <b>latent factors</b> {EVIL}"},
     "seeds": SEEDS,
+    "replicates": "draws",
     "folds": ["val", "test"],
     "k": K,
     "primary": "ndcg@10",
@@ -496,6 +497,36 @@ def test_A2_A3_A9_links_and_judgements_are_told_with_what_led_nowhere():
         if a.get("id") == "data"
     )
     assert "9 judgements of 3 texts, 4 of them relevant" in section and f"{EVIL}: only 2 items are judged" in section
+
+
+def test_C9_a_split_by_time_shows_both_sides_of_its_cuts_and_what_they_leave():
+    period = {"interactions": 40_001, "users": 501, "new_users": 402, "items": 303, "new_items": 204}
+    cut = {
+        "t1": "2020-05-01T00:00:00",
+        "t2": "2021-07-02T03:04:05",
+        "left_out": {"unknown_time": 1_288, "warm_item_after_t1": 0, "val_item_after_t2": 77},
+        "placeholders": [{"time": "1980-01-01T00:00:00", "interactions": 1_648}],
+        "items_left_out": 4,
+        "periods": [{name: value * n for name, value in period.items()} for n in (1, 2, 3)],
+    }
+    timed = {name: value for name, value in SUMMARY.items() if name != "ineligible_items"}
+    timed |= {"temporal": cut, "merges": []}
+    split = SPLIT | {"summaries": {"42": timed | {"seed": 42}, "43": timed | {"seed": 43}}}
+    page = Page(render(split=split, params=PARAMS | {"replicates": "models"}))
+    section = next(text for text, a in page.find("section") if a.get("id") == "split")
+    assert "up to T1 (2020-05-01 00:00:00), val-cold if up to T2 (2021-07-02 03:04:05)" in section
+    # Files of 838, 839 and 840 of 1,198 items; 1,990, 1,801 and 1,802 of 2,000 users are asked.
+    assert "up to T1 40,001 501 402 303 204 69.9 % 69,970 1,990 99.5 %" in section
+    assert "T1 to T2 80,002 1,002 804 606 408 70.0 % 69,970 1,801 90.0 %" in section
+    assert "after T2 120,003 1,503 1,206 909 612 70.1 % 69,970 1,802 90.1 %" in section
+    assert (
+        "1,288 interactions at an unknown time" in section and "77 interactions after T2 with val-cold items" in section
+    )
+    assert "0 interactions" not in section and "1,648 of these are dated 1980-01-01 00:00:00" in section
+    assert "Too rare" not in section and "Strata that were too small" not in section
+    method = next(text for text, a in page.find("section") if a.get("id") == "method")
+    assert "seeds vary the model only" in method and "bootstrap over users and items" in method
+    assert "drawn with replacement" not in method
 
 
 def test_what_is_absent_is_left_out():

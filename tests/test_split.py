@@ -7,9 +7,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from frostline import split
-from frostline.config import Split
+from frostline.drawing import draw_items, largest_remainder, popularity_bucket, rarest_category
 from frostline.errors import InputError
-from frostline.split import draw_items, largest_remainder, popularity_bucket, rarest_category
+from frostline.split_options import Split
 
 OUTPUTS = [f"{name}.parquet" for name in ("items", "queries", "train", "val", "test", "strata")] + ["summary.json"]
 SMALL = {"val_folds": 2, "min_interactions": 1, "popularity_buckets": 2}

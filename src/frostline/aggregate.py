@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from frostline.artifacts import Job
-from frostline.bootstrap import draw_means, interval
+from frostline.bootstrap import draw_means, factors_drawn, interval
 from frostline.ranking import metrics_at, relaimpr
 from frostline.results import Results, read_results, rounded
 from frostline.stratified import POPULARITY
@@ -63,7 +63,9 @@ def leaderboard(results: Results, params: dict) -> list[dict]:
     """
     metrics = [str(metric) for metric in metrics_at(params["k"])]
     # Every metric lies between 0 and 1, which a sum of two resampling terms does not know.
-    draws = np.clip(draw_means(results.by_seed(metrics), min(params["seeds"])), 0, 1)
+    draws = np.clip(
+        draw_means(results.by_seed(metrics), min(params["seeds"]), factors=factors_drawn(params["replicates"])), 0, 1
+    )
     low, high = interval(draws)
     base_auc = {seed: results.pooled[seed, params["baseline"]]["mean"]["auc"] for seed in results.seeds}
     rows = []

@@ -56,6 +56,21 @@ class SeedResult:
         return replace(self, values=self.values[:, columns], shares=self.shares[:, columns])
 
 
+def factors_drawn(replicates: str) -> tuple[str, ...]:
+    """What a figure's bootstrap resamples: seeds too, unless they vary the 'models' only."""
+    return FACTORS if replicates != "models" else ("users", "items")
+
+
+def resampled(replicates: str) -> str:
+    """The same in words.
+
+    >>> resampled("draws"), resampled("models")
+    ('seeds, users and items', 'users and items')
+    """
+    *most, last = factors_drawn(replicates)
+    return f"{', '.join(most)} and {last}"
+
+
 def draw_means(
     results: Sequence[SeedResult], seed: int, draws: int = DRAWS, factors: Collection[str] = FACTORS
 ) -> np.ndarray:

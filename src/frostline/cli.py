@@ -49,6 +49,9 @@ def main(argv: list[str] | None = None) -> int:
         return _complain(lambda: _inspect(arguments.file))
     if arguments.command == "audit" and arguments.results:
         return _complain(lambda: _show_audit(arguments.results))
+    if arguments.command == "download":
+        with open(arguments.log or os.devnull, "w", encoding="utf-8") as log:
+            return _complain(lambda: _download(arguments.adapter, json.loads(arguments.options), arguments.file), log)
     return _run_stage(arguments)
 
 
@@ -69,6 +72,11 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     inspect = commands.add_parser("inspect", help="print where a result file came from")
     inspect.add_argument("file")
+    download = commands.add_parser("download", help="fetch a data set from its publisher into the cache")
+    download.add_argument("adapter", help="its name in a config")
+    download.add_argument("--options", default="{}", metavar="JSON", help="options of the adapter, as in a config")
+    download.add_argument("--file", help="only this of its files")
+    download.add_argument("--log", metavar="FILE", help="where an error is kept")
     for name, summary in STAGES.items():
         stage = commands.add_parser(name, help=f"stage: {summary}", description=summary)
         if name == "audit":
@@ -155,6 +163,12 @@ def _complain(action, log=None) -> int:
 
 def _pairs(items: list[str]) -> list[tuple[str, str]]:
     return [(name, value) for name, _, value in (item.partition("=") for item in items)]
+
+
+def _download(adapter: str, options: dict, only: str | None) -> None:
+    from frostline.download import fetch_all
+
+    fetch_all(adapter, options, only)
 
 
 def _inspect(path: str) -> None:

@@ -22,6 +22,7 @@ from frostline.dataset import KINDS, DataFile
 from frostline.errors import ConfigError, suggest
 from frostline.meta import MetaMethod
 from frostline.ranking import metrics_at
+from frostline.split_options import Split, TemporalSplit, split_class
 
 CONTROLS = ("random", "constant")
 BASELINES = ("grouped_popularity", "grouped_popularity_personal")
@@ -29,30 +30,6 @@ ORACLE = "oracle"
 FOLDS = ("val", "test")
 _EXPONENT = re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d{1,2}")
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-
-
-@dataclass(frozen=True)
-class Split:
-    """How items are divided; shares are of all items that have interactions."""
-
-    kind: Literal["stratified"] = "stratified"
-    test: float = 0.2
-    val: float = 0.1
-    strata: tuple[Literal["category", "popularity"], ...] = ("category", "popularity")
-    popularity_buckets: int = 5
-    min_interactions: int = 5
-    val_folds: int = 5
-    meta_users: Literal["shared", "disjoint", "crossfit"] = "crossfit"
-
-    def __post_init__(self) -> None:
-        if not (0 < self.test < 1 and 0 < self.val < 1 and self.test + self.val < 1):
-            raise ValueError(
-                f"test ({self.test}) and val ({self.val}) must be positive and leave a share for warm items"
-            )
-        if self.popularity_buckets < 1 or self.min_interactions < 1:
-            raise ValueError("popularity_buckets and min_interactions must be at least 1")
-        if self.val_folds < 2:
-            raise ValueError("val_folds must be at least 2")
 
 
 @dataclass(frozen=True)
@@ -131,7 +108,7 @@ class Experiment:
     name: str
     protocol: str
     data: Data
-    split: Split
+    split: Split | TemporalSplit
     seeds: tuple[int, ...]
     donors: dict[str, Component]
     systems: dict[str, System]
@@ -189,7 +166,7 @@ def _experiment(name: str, raw: Any, where: str, keep_scores: bool) -> Experimen
     if entry.recommend < 1:
         raise ConfigError(f"{where}.recommend: must be at least 1, not {entry.recommend}")
     data = _data(entry.data, entry.content, where)
-    split = read(Split, entry.split, f"{where}.split")
+    split = read(split_class(entry.split, f"{where}.split"), entry.split, f"{where}.split")
     if "category" in split.strata and not any(options["as"] == "categories" for options in data.content.values()):
         raise ConfigError(
             f"{where}.split.strata: 'category' needs a content field of kind 'categories'. "

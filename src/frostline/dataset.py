@@ -45,6 +45,8 @@ class DataFile:
         File name under which it is looked for in the folder `FROSTLINE_DATA` names.
     source : str
         Where a person can get it, shown when it is nowhere to be found.
+    url, checksum, licence : str
+        Where a machine can get it, `algorithm:hexdigest` if the publisher gives it, and under what terms, shown then.
     many : bool
         Whether the path may be a folder or a pattern such as `clicks/*.parquet`; `read` then gets a list of files.
     """
@@ -53,6 +55,9 @@ class DataFile:
     name: str
     source: str = ""
     many: bool = False
+    url: str = ""
+    checksum: str = ""
+    licence: str = ""
 
 
 @dataclass(frozen=True)

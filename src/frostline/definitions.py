@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from frostline.bootstrap import DRAWS, LEVEL
+from frostline.bootstrap import DRAWS, LEVEL, resampled
 from frostline.numbers import NARROW_SPACE, PROSE, count, decimal
 
 MEASURES = {"recall": "Recall", "precision": "Precision", "map": "MAP", "ndcg": "NDCG", "mrr": "MRR"}
@@ -91,11 +91,15 @@ def _relaimpr(baseline: str) -> tuple[str, str]:
     )
 
 
-INTERVAL = (
-    f"{CONFIDENCE} percentile interval of a crossed bootstrap over seeds, users and items, {count(DRAWS)} draws "
-    "(after Owen, 2007): seeds are drawn with replacement, users and items get Poisson weights that are the same in "
-    "every seed and for every system. It is conservative."
-)
+def interval(replicates: str) -> str:
+    """How the intervals were made, by what the seeds are, see `frostline.split_options`."""
+    seeds = "each seed counts once" if replicates == "models" else "seeds are drawn with replacement"
+    return (
+        f"{CONFIDENCE} percentile interval of a crossed bootstrap over {resampled(replicates)}, {count(DRAWS)} draws (after "
+        "Owen, 2007): "
+        f"{seeds}, users and items get Poisson weights that are the same in every seed and for every system. It is "
+        "conservative."
+    )
 
 
 def definitions(params: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -104,6 +108,11 @@ def definitions(params: Mapping[str, Any]) -> list[tuple[str, str]]:
     spread = (
         f"standard deviation over {n_seeds} seeds of each seed’s mean (ddof 1)." if n_seeds > 1 else "needs two seeds."
     )
+    if params["replicates"] == "models":
+        spread += (
+            " Time decides which items are cold, so seeds vary the model only (and the halves and folds that are drawn "
+            "within val): the spread says nothing of what other items would give."
+        )
     return [
         ("Question", QUESTION),
         *_MEASURED.values(),
@@ -111,7 +120,7 @@ def definitions(params: Mapping[str, Any]) -> list[tuple[str, str]]:
         _SCRAMBLED,
         _POSSIBLE,
         ("Ties", _ties(params["ties"])),
-        ("Interval", INTERVAL),
+        ("Interval", interval(params["replicates"])),
         ("± sd", spread),
         ("Val figures", _val(params["split"])),
         *([("Meta-methods", _META_USERS[params["split"]["meta_users"]])] if params.get("learns") else []),

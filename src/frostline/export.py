@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from frostline.artifacts import Job
-from frostline.definitions import INTERVAL, QUESTION, WIDE_TIES, measure, of_metrics
+from frostline.definitions import QUESTION, WIDE_TIES, interval, measure, of_metrics
 from frostline.marks import legend, marks
 from frostline.tables import write_rows
 
@@ -69,11 +69,14 @@ def markdown(rows: Sequence[Mapping], compared: Sequence[Mapping], params: Mappi
         "Scrambled labels keep how active each user and how popular each item is, and nothing else. "
         "By popularity: the lowest and the highest mean among the buckets of the cold items (tables/strata.csv).",
         "",
-        legend(params["baseline"], _has_choice(compared)),
+        legend(params["baseline"], _has_choice(compared), params["replicates"]),
         "",
         QUESTION,
         "",
-        *(f"- **{name}**: {text}" for name, text in [*_defined(metrics, params), ("Interval", INTERVAL)]),
+        *(
+            f"- **{name}**: {text}"
+            for name, text in [*_defined(metrics, params), ("Interval", interval(params["replicates"]))]
+        ),
         *(f"- Left out: {system}, because it {reason}." for system, reason in params["left_out"].items()),
     ]
     return "\n".join(lines) + "\n"
@@ -103,7 +106,11 @@ def latex(rows: Sequence[Mapping], compared: Sequence[Mapping], params: Mapping)
             cells.append(text + escape(mark.get((system, metric), "")))
         lines.append(" & ".join([escape(system), *cells]) + r" \\")
     notes = [f"{name}: {text}" for name, text in _defined(metrics, params)]
-    what = [f"Test-cold items, {_spread(params)}.", legend(params["baseline"], _has_choice(compared)), QUESTION]
+    what = [
+        f"Test-cold items, {_spread(params)}.",
+        legend(params["baseline"], _has_choice(compared), params["replicates"]),
+        QUESTION,
+    ]
     about = " ".join([*what, *notes])
     return "\n".join(
         [
@@ -157,7 +164,12 @@ def _competes(row: Mapping) -> bool:
 
 def _spread(params: Mapping) -> str:
     n_seeds = len(params["seeds"])
-    return f"mean ± standard deviation over {n_seeds} seeds" if n_seeds > 1 else "one seed"
+    if n_seeds == 1:
+        return "one seed"
+    varied = (
+        ", which vary the model only: time decides which items are cold" if params["replicates"] == "models" else ""
+    )
+    return f"mean ± standard deviation over {n_seeds} seeds{varied}"
 
 
 def _figure(value: float | None) -> str:

@@ -62,8 +62,10 @@ def clean_to(
     Parameters
     ----------
     write : callable
-        Takes the interactions, a table at a time: `user`, `item` (string), `time` (int64, null where unknown; absent if
-        the source has none) and `weight` (float64, positive; 1 if the source has none), sorted by user and item.
+        Takes the interactions, a table at a time: `user`, `item` (string), `time` and `since_first` (absent if the source
+        has no times) and `weight` (float64, positive; 1 if the source has none), sorted by user and item. `time` is
+        int64, null where unknown; `since_first` the seconds since the pair's first row, null if any of them is of
+        unknown time.
     dataset : Dataset
     kinds : dict
         The wanted content fields in their order, each with its kind (a key of `KINDS`).

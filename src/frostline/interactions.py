@@ -149,7 +149,14 @@ def unique_pairs(
         table = {"user": users.take(pa.array(user)), "item": items.take(pa.array(item))}
         if found.has_time:
             table["time"] = pa.array(part["time"][chosen], mask=part["timeless"][chosen])
+            table["since_first"] = _since_first(part, order, start, chosen)
         yield pa.table(table | {"weight": weight}), user, item
+
+
+def _since_first(part: Mapping[str, np.ndarray], order: np.ndarray, start: np.ndarray, chosen: np.ndarray) -> pa.Array:
+    earliest = np.minimum.reduceat(part["time"][order], start)
+    is_doubtful = np.logical_or.reduceat(part["timeless"][order], start)
+    return pa.array(part["time"][chosen] - earliest, mask=is_doubtful)
 
 
 def _in_order(part: Mapping[str, np.ndarray], n_items: int, repeats: str) -> tuple[np.ndarray, np.ndarray]:

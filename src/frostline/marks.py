@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from frostline.bootstrap import ALPHA
+from frostline.bootstrap import ALPHA, resampled
 
 ABOVE, BELOW, LEVEL_WITH_CHOICE = "▲", "▼", "°"
 
@@ -30,10 +30,10 @@ def marks(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], str]:
     return {key: mark for key, mark in found.items() if mark}
 
 
-def legend(baseline: str, has_choice: bool) -> str:
+def legend(baseline: str, has_choice: bool, replicates: str) -> str:
     """What the marks mean, in one sentence."""
     choice = f" {LEVEL_WITH_CHOICE} not told apart from what each seed chose on val;" if has_choice else ""
     return (
-        f"{ABOVE} {BELOW} above or below {baseline};{choice} by the crossed bootstrap over seeds, users and items, "
+        f"{ABOVE} {BELOW} above or below {baseline};{choice} by the crossed bootstrap over {resampled(replicates)}, "
         f"p < {ALPHA:.2f} after Holm’s correction over the competing systems of one metric."
     )

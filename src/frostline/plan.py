@@ -11,6 +11,7 @@ from pathlib import Path
 from frostline import codeversion, registry
 from frostline.config import FOLDS, Component, Experiment, System
 from frostline.dataset import DataFile
+from frostline.download import cache
 from frostline.errors import ConfigError
 from frostline.meta import DISJOINT
 
@@ -78,25 +79,37 @@ def brought_files(donor: Component, point: int) -> dict[str, str]:
 def find(file: DataFile, experiment: str) -> str:
     """Path of a data file: where the config says, else in the folder `FROSTLINE_DATA`, else in the cache.
 
+    A file that is in none of them and that its publisher gives away is one of the cache, to be downloaded.
+
     Raises
     ------
     ConfigError
-        When it is in none of them, saying where it was looked for and where it can be had.
+        When it is nowhere, saying where it was looked for and where it can be had.
     """
     name = Path(file.path).name if file.path else file.name
     places = [Path(file.path)] if file.path else []
     if os.environ.get("FROSTLINE_DATA"):
         places.append(Path(os.environ["FROSTLINE_DATA"], name))
-    places.append(Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"), "frostline", name))
+    places.append(cache() / (file.name if file.url else name))
     for place in places:
         if place.exists() or (file.many and has_magic(str(place)) and glob(str(place), recursive=True)):
             return str(place)
+    if file.url:
+        return str(places[-1])
     source = f"Get it from {file.source} and put it" if file.source else "Put it"
     raise ConfigError(
         f"experiments.{experiment}.data: {name} was not found. "
         f"Looked for: {', '.join(str(place.absolute()) for place in places)}. "
         f"{source} into one of these places, or set FROSTLINE_DATA to the folder that holds it"
     )
+
+
+def missing(experiment: Experiment) -> dict[str, tuple[str, str]]:
+    """The files to be downloaded for an experiment: name of each in the cache, and the adapter with its options as JSON."""
+    data = experiment.data
+    asked = data.adapter, json.dumps(data.options, sort_keys=True)
+    wanted = {file.name: find(file, experiment.name) for file in data.files().values() if file.url}
+    return {name: asked for name, place in wanted.items() if place == str(cache() / name) and not Path(place).exists()}
 
 
 def again(experiment: Experiment) -> Experiment:
@@ -204,6 +217,7 @@ def _aggregate(experiment: Experiment, of: dict) -> dict:
     return {
         "systems": {system.name: system.kind for system in experiment.systems.values()},
         "seeds": experiment.seeds,
+        "replicates": experiment.split.replicates,
         "folds": FOLDS,
         "k": experiment.metrics.k,
         "primary": experiment.metrics.primary,
@@ -215,12 +229,12 @@ def _aggregate(experiment: Experiment, of: dict) -> dict:
 
 def _significance(experiment: Experiment, of: dict) -> dict:
     common = _aggregate(experiment, of)
-    return {name: common[name] for name in ("systems", "seeds", "k", "primary", "baseline")} | {"replicates": "draws"}
+    return {name: common[name] for name in ("systems", "seeds", "replicates", "k", "primary", "baseline")}
 
 
 def _export(experiment: Experiment, of: dict) -> dict:
     common = _aggregate(experiment, of)
-    kept = {name: common[name] for name in ("seeds", "k", "primary", "baseline", "left_out")}
+    kept = {name: common[name] for name in ("seeds", "replicates", "k", "primary", "baseline", "left_out")}
     return kept | {"experiment": experiment.name}
 
 

@@ -15,7 +15,7 @@ from frostline.archive import member_of, opened
 from frostline.artifacts import Job
 from frostline.config import Split
 from frostline.dataset import DataFile
-from frostline.split import draw_items
+from frostline.drawing import draw_items
 from frostline.tablefile import inflate
 
 from . import GOOD, ingest

@@ -26,6 +26,12 @@ try:
         }
         for name, experiment in EXPERIMENTS.items()
     }
+    # What is nowhere yet: the name that it gets in the cache, and the adapter that knows where to get it.
+    DOWNLOADS = {
+        file: asked
+        for experiment in EXPERIMENTS.values()
+        for file, asked in plan.missing(experiment).items()
+    }
 except ConfigError as error:
     raise WorkflowError(str(error))
 NAMES = list(EXPERIMENTS)
@@ -60,6 +66,14 @@ PSEUDO = f"{SEED}/pseudo-{{folds}}-{{part}}"
 SYSTEM = f"{SEED}/systems/{{system}}"
 LOGS = f"{RESULTS}/logs"
 COMMAND = "{params.files} --params {params.spec:q} --code {params.code} --threads {params.threads} --log {log:q}"
+
+
+def stamp(path):
+    """What tells a data file from one that has taken its place. One of the cache is what its publisher gives."""
+    place = Path(path)
+    if place.parent == plan.cache():
+        return place.name
+    return place.stat().st_size, place.stat().st_mtime_ns
 
 
 def system_of(wildcards):

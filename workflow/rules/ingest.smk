@@ -19,7 +19,7 @@ rule ingest:
         files=files,
         # A file that was replaced by an older one is new data too.
         data=lambda wildcards: [
-            (Path(path).stat().st_size, Path(path).stat().st_mtime_ns)
+            stamp(path)
             for paths in DATA_FILES[wildcards.experiment].values()
             for _, path in numbered(paths)
         ],

@@ -45,6 +45,9 @@ class MovieLens(Adapter):
 
     ARCHIVE: ClassVar[str]
     SOURCE: ClassVar[str]
+    URL: ClassVar[str] = ""
+    CHECKSUM: ClassVar[str] = ""
+    LICENCE: ClassVar[str] = "research use, no redistribution: see the README inside"
     RATINGS: ClassVar[str]
     ITEMS: ClassVar[str]
     SEPARATOR: ClassVar[str]
@@ -54,7 +57,11 @@ class MovieLens(Adapter):
         return {"genres": "categories", "year": "number", "title": "text"}
 
     def files(self) -> Mapping[str, DataFile]:
-        return {"archive": DataFile(self.path, self.ARCHIVE, self.SOURCE)}
+        return {
+            "archive": DataFile(
+                self.path, self.ARCHIVE, self.SOURCE, url=self.URL, checksum=self.CHECKSUM, licence=self.LICENCE
+            )
+        }
 
     def read(self, files: Mapping[str, BinaryIO], content: Mapping[str, Mapping[str, str]]) -> Dataset:
         """Read ratings and movies; all content fields are returned whichever are wanted.
@@ -127,6 +134,8 @@ class MovieLens1M(MovieLens):
 
     ARCHIVE = "ml-1m.zip"
     SOURCE = "https://grouplens.org/datasets/movielens/1m/"
+    URL = "https://files.grouplens.org/datasets/movielens/ml-1m.zip"
+    CHECKSUM = "md5:c4d9eecfca2ab87c1945afe126590906"
     RATINGS, ITEMS, SEPARATOR = "ratings.dat", "movies.dat", "::"
     EXPECTED: ClassVar = {"users": 6_040, "rated items": 3_706, "items": 3_883, "ratings": 1_000_209}
 
@@ -140,6 +149,8 @@ class MovieLens100K(MovieLens):
 
     ARCHIVE = "ml-100k.zip"
     SOURCE = "https://grouplens.org/datasets/movielens/100k/"
+    URL = "https://files.grouplens.org/datasets/movielens/ml-100k.zip"
+    CHECKSUM = "md5:0e33842e24a9c977be4e0107933c0723"
     RATINGS, ITEMS, SEPARATOR = "u.data", "u.item", "\t"
     EXPECTED: ClassVar = {"users": 943, "rated items": 1_682, "items": 1_682, "ratings": 100_000}
     # In the order of the flags in u.item, as u.genre lists them.

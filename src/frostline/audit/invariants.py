@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from frostline.artifacts import Job
+from frostline.audit.temporal import time_check
 from frostline.folds import TEST, VAL, WARM
 
 
@@ -18,6 +19,9 @@ def split_files(job: Job, seed: int) -> dict:
         files[name] = {column: table[column].to_numpy(zero_copy_only=False) for column in table.column_names}
     summary = job.read_json(f"summary[{seed}]")
     files["left_out"] = sum(fold["interactions_of_users_without_history"] for fold in summary["folds"].values())
+    files["temporal"] = summary.get("temporal")
+    if files["temporal"]:
+        files["left_out"] += sum(files["temporal"]["left_out"].values())
     files["eligible"] = {stratum["stratum"]: stratum["eligible"] for stratum in summary["strata"]}
     return files
 
@@ -29,7 +33,7 @@ def split_checks(files: Mapping[str, Mapping[str, np.ndarray]], n_kept: int, par
     ----------
     files : dict
         Columns of `items`, `queries`, `train`, `val`, `test`, `strata` as arrays, and `left_out`: interactions of users
-        without history.
+        without history, and those that have no place in a split by time; `temporal`: its report if it is one, or None.
     n_kept : int
         Interactions that ingest kept.
     params : dict
@@ -58,9 +62,12 @@ def split_checks(files: Mapping[str, Mapping[str, np.ndarray]], n_kept: int, par
     has_history = np.zeros(len(files["queries"]["query"]), dtype=bool)
     has_history[files["train"]["query"]] = True
     found["every query has a history"] = _unless(has_history.all(), f"{int((~has_history).sum())} queries have none")
-    found["strata give their shares"] = _share_check(
-        files["strata"]["stratum"], fold, files["eligible"], params["split"]
-    )
+    if files["temporal"]:
+        found["each interaction is of its file's own time"] = time_check(files, files["temporal"])
+    else:
+        found["strata give their shares"] = _share_check(
+            files["strata"]["stratum"], fold, files["eligible"], params["split"]
+        )
     return found
 
 

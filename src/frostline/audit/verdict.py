@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from frostline.bootstrap import SeedResult, draw_means, interval
+from frostline.bootstrap import SeedResult, draw_means, factors_drawn, interval
 from frostline.results import Results, rounded
 
 
@@ -26,7 +26,7 @@ def give_verdict(results: Results, choices: Mapping[int, Mapping], params: Mappi
     pairs: list[SeedResult] = []
     for seed, whole in zip(results.seeds, results.by_seed([metric]), strict=True):
         pairs.append(whole.take([results.systems.index(chosen[seed]), results.systems.index(baseline)]))
-    draws = np.clip(draw_means(pairs, min(params["seeds"])), 0, 1)
+    draws = np.clip(draw_means(pairs, min(params["seeds"]), factors=factors_drawn(params["replicates"])), 0, 1)
     low, high = (rounded(float(bound)) for bound in interval(draws[:, 0] - draws[:, 1]))
     mean = {
         system: statistics.fmean(results.pooled[seed, system]["mean"][metric] for seed in results.seeds)

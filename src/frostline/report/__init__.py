@@ -39,6 +39,8 @@ _ENVIRONMENT.filters |= {
     "measure": definitions.measure,
     "reason": wording.reason,
     "listed": wording.listed,
+    "no_place": wording.no_place,
+    "zip": zip,
     "breakable": wording.breakable,
 }
 _ENVIRONMENT.globals |= {"mark": charts.mark, "version": __version__}
@@ -100,6 +102,7 @@ def render(
         "choices": _choices(tuning),
         "summaries": split.get("summaries", {}),
         "merges": _merges(split.get("summaries", {})),
+        "timed": next((summary for summary in split.get("summaries", {}).values() if "temporal" in summary), None),
         "quality": quality,
         "pipeline": _pipeline(lineage),
         "definitions": definitions.definitions(params),

@@ -29,9 +29,22 @@ REASONS = {
 }
 
 
+NO_PLACE = {
+    "unknown_time": "at an unknown time: they may be of any period",
+    "item_of_unknown_first_appearance": "after T1 with items touched at an unknown time too, and so perhaps not new",
+    "warm_item_after_t1": "after T1 with warm items",
+    "val_item_after_t2": "after T2 with val-cold items",
+}
+
+
 def reason(code: str) -> str:
     """Why rows were dropped, in words."""
     return REASONS.get(code, code.replace("_", " "))
+
+
+def no_place(code: str) -> str:
+    """Why interactions have no place in a split by time, in words."""
+    return NO_PLACE[code]
 
 
 def verdict_sentence(verdict: Mapping[str, Any]) -> Markup:

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from frostline.artifacts import Job
-from frostline.bootstrap import ALPHA, FACTORS, SeedResult, draw_means, interval
+from frostline.bootstrap import ALPHA, FACTORS, SeedResult, draw_means, factors_drawn, interval
 from frostline.folds import TEST, WARM
 from frostline.ranking import metrics_at
 from frostline.results import Results, read_results, rounded
@@ -81,7 +81,11 @@ def compare(
     metrics = [str(metric) for metric in metrics_at(params["k"])]
     pairs = _pairs(results.systems, chosen, params["baseline"])
     whole = with_choice(results, metrics, chosen)
-    crossed = _crossed(draw_means(whole, min(params["seeds"])).clip(0, 1), pairs, len(metrics))
+    crossed = _crossed(
+        draw_means(whole, min(params["seeds"]), factors=factors_drawn(params["replicates"])).clip(0, 1),
+        pairs,
+        len(metrics),
+    )
     over_users = user_tests(_differences(means_of_users(whole), pairs, len(metrics)), min(params["seeds"]))
     of_seeds = np.array([_seed_means(results, seed, chosen.get(seed), [*metrics, POOLED]) for seed in results.seeds])
     over_seeds = seed_tests(_differences(of_seeds, pairs, len(metrics) + 1), test_to_train)
