@@ -196,7 +196,7 @@ def test_editing_frostlines_own_modules_touches_their_users_alone(monkeypatch):
         "movietweetings-100k",
     }
     assert touched(monkeypatch, "frostline.content") == {"content"}
-    users = {"aggregate", "strata", "significance", "audit"}
+    users = {"aggregate", "strata", "beyond", "significance", "audit"}
     assert touched(monkeypatch, "frostline.bootstrap") - {"report", "export"} == users
     assert touched(monkeypatch, "frostline.artifacts") == set(STAGES) | components
     assert touched(monkeypatch, "frostline.cli") == set()

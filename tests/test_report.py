@@ -204,8 +204,19 @@ STRATA = [
 ]
 
 
+BEYOND = [
+    {"system": system, "kind": SYSTEMS[system], "metric": f"{name}@{k}", "mean": 0.2 + number / 97 + k / 31 + at / 13}
+    | {"sd": 0.02, "n_seeds": 2, "n_queries": 9803, "reference": "0123456789ab ba9876543210"}
+    | {"note": "content distance to the history" if name == "novelty" else ""}
+    for number, system in enumerate(SYSTEMS)
+    for k in K
+    for at, name in enumerate(("coverage", "novelty"))
+]
+
+
 def render(**changed):
     given = {
+        "beyond": BEYOND,
         "strata": STRATA,
         "rows": ROWS,
         "tuning": TUNING,
@@ -330,6 +341,15 @@ def test_C13_every_system_has_its_figures_by_stratum(html, page):
     assert "For which items" not in render(strata=[])
 
 
+def test_P2_A5_what_lists_are_like_is_shown_at_the_primarys_k_with_the_space_that_they_are_measured_in(html, page):
+    for row in BEYOND:
+        cell = f"{decimal(row['mean'])} ± .0200"
+        found = [element for element in page.elements if element[0] == "td" and plain(element[2]) == cell]
+        assert bool(found) == row["metric"].endswith("@10"), cell
+    assert "0123456789ab ba9876543210" in html and "on the same 9,803 queries" in html
+    assert "What are the lists like" not in render(beyond=[])
+
+
 def test_the_best_competitor_is_marked_and_controls_and_oracle_do_not_compete(page):
     best = {key[:3] for key, (_, attributes) in boards(page).items() if attributes.get("class") == "best"}
     assert {system for _, _, system in best} <= {"als+linmap", EVIL, "grouped_popularity_personal"}
@@ -346,7 +366,18 @@ def test_the_verdict_stands_first_with_how_it_was_chosen(page):
     assert hindsight == "In hindsight, als+linmap is also the best on test, so choosing blindly cost nothing."
     assert page.text("p", class_="stamp") == ["2 of 2 audit checks passed"]
     tags = [attributes.get("id") for tag, attributes, _ in page.elements if tag == "section"]
-    assert tags == ["verdict", "plot", "leaderboard", "strata", "audit", "split", "data", "pipeline", "method"]
+    assert tags == [
+        "verdict",
+        "plot",
+        "leaderboard",
+        "strata",
+        "beyond",
+        "audit",
+        "split",
+        "data",
+        "pipeline",
+        "method",
+    ]
 
 
 def verdict(**changed):
@@ -680,8 +711,9 @@ def test_the_stage_runs_guarded_from_its_declared_files_and_repeats_its_bytes(fi
     files.put("leaderboard.parquet", pa.Table.from_pylist(ROWS))
     files.put("tuning.parquet", pa.Table.from_pylist(TUNING))
     files.put("strata.parquet", pa.Table.from_pylist(STRATA))
+    files.put("beyond.parquet", pa.Table.from_pylist(BEYOND))
     inputs = [
-        *(f"{n}={n}.parquet" for n in ("leaderboard", "tuning", "strata")),
+        *(f"{n}={n}.parquet" for n in ("leaderboard", "tuning", "strata", "beyond")),
         *(f"{n}={n}.json" for n in ("quality", "split", "lineage", "verdict")),
     ]
     program = (

@@ -81,6 +81,10 @@ class Job:
         prefix = f"{name}["
         return {tuple(key[len(prefix) : -1].split(",")): key for key in self.inputs if key.startswith(prefix)}
 
+    def digest(self, name: str) -> str:
+        """Digest of a declared input, as its sidecar has it."""
+        return self._origin(self._path(name, self.inputs, "input"))["digest"]
+
     def open_input(self, name: str) -> BinaryIO:
         """Open a declared input for reading, unchecked: for files that Frostline did not write."""
         path = self._path(name, self.inputs, "input")

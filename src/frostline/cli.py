@@ -32,6 +32,8 @@ STAGES = {
     "rewire": "give the test-cold items other users, for the audit of non-interference",
     "relabel": "make the test labels arbitrary ones, for the audit of non-interference",
     "noninterference": "compare every file of the two runs with changed test labels with the original",
+    "reference": "one neutral space of all items, fitted on warm items",
+    "beyond": "coverage, novelty, diversity and coherence of the lists",
     "strata": "figures by popularity, category and activity",
     "significance": "test the differences of systems",
     "export": "the leaderboard in Markdown and LaTeX, with marks and definitions",

@@ -27,6 +27,8 @@ from frostline.split_options import Split, TemporalSplit, split_class
 CONTROLS = ("random", "constant")
 BASELINES = ("grouped_popularity", "grouped_popularity_personal")
 ORACLE = "oracle"
+FLOORS = ("coherence",)
+"""Measures that a system must not fall below and that no choice may aim at."""
 FOLDS = ("val", "test")
 _EXPONENT = re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d{1,2}")
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -43,6 +45,10 @@ class Metrics:
     def __post_init__(self) -> None:
         if not self.k or min(self.k) < 1 or len(set(self.k)) != len(self.k):
             raise ValueError(f"k must list different positive whole numbers, not {list(self.k)}")
+        if self.primary.partition("@")[0] in FLOORS:
+            raise ValueError(
+                f"primary '{self.primary}' is a floor: it is measured beside the others, and nothing may be chosen by it"
+            )
         measured = [str(metric) for metric in metrics_at(self.k)]
         if self.primary not in measured:
             raise ValueError(

@@ -13,6 +13,7 @@ from frostline.artifacts import Job
 from frostline.errors import FrostlineError
 from frostline.evaluation import BLOCK, Evaluation, Grid, blocks, evaluate_scores, exact_mean
 from frostline.folds import item_folds, meta_half
+from frostline.lists import top_lists
 from frostline.ranking import Metric, NonFiniteScore, PooledAUC, View, metrics_at, pooled_auc
 from frostline.scramble import scramble
 from frostline.seeds import generator
@@ -25,7 +26,8 @@ EXACT_CELLS = 1 << 28
 def run(job: Job) -> None:
     """Read `scores` (or, for the oracle, `truth`), `items`, `queries`, `labels`, `train`, of test the items' `strata`.
 
-    Write `per_query`, `per_item`, `pooled`, of test `strata`. All that is asked of `train` is how active a query was.
+    Write `per_query`, `per_item`, `pooled`, of test `strata` and `lists`. Of `train` nothing is asked but how active a
+    query was.
     """
     params = job.params
     items = job.read_table("items")
@@ -70,6 +72,10 @@ def run(job: Job) -> None:
         job.write_table(
             "strata", strata_table(strata, result.views[: len(strata)], in_strata, queries.combine_chunks())
         )
+    if "lists" in job.outputs:
+        lists = top_lists(scores, max(params["k"]), params["seed"])
+        with job.array_writer("lists", lists.shape, np.int32) as write:
+            write(lists)
     summary = {**_pooled(scores, query, column), **_summary(result, metrics)}
     for stratum, values in zip(strata, result.views, strict=False):
         if stratum.kind == POPULARITY:

@@ -321,6 +321,8 @@ _SPECS = {
     "relabel": lambda experiment, of: {},
     "noninterference": _noninterference,
     "aggregate": _aggregate,
+    "reference": _content,
+    "beyond": lambda experiment, of: {name: _aggregate(experiment, of)[name] for name in ("systems", "seeds", "k")},
     "strata": lambda experiment, of: {name: _aggregate(experiment, of)[name] for name in ("systems", "seeds")},
     "significance": _significance,
     "export": _export,

@@ -33,7 +33,7 @@ def with_linmap(alpha: float) -> dict:
 
 LINMAP_ONLY = {
     "fit_method": 2, "score": 2, "evaluate": 2, "evaluate_val": 2, "select": 2, "aggregate": 1, "strata": 1,
-    "significance": 1, "export": 1, "audit": 1, "report": 1, "accept": 1, "all": 1, "total": 18,
+    "beyond": 1, "significance": 1, "export": 1, "audit": 1, "report": 1, "accept": 1, "all": 1, "total": 19,
 }  # fmt: skip
 
 

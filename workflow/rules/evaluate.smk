@@ -1,4 +1,4 @@
-# scores + held-out labels → seed-<s>/systems/<system>/<fold>/{per_query,per_item,strata}.parquet, pooled.json
+# scores + held-out labels → seed-<s>/systems/<system>/<fold>/{per_query,per_item,strata}.parquet, pooled.json, lists.npy
 # The first rule that reads test labels.
 
 
@@ -10,6 +10,7 @@ rule evaluate:
         per_item=f"{SYSTEM}/{{fold}}/per_item.parquet",
         pooled=f"{SYSTEM}/{{fold}}/pooled.json",
         strata=f"{SYSTEM}/{{fold}}/strata.parquet",
+        lists=f"{SYSTEM}/{{fold}}/lists.npy",
     log:
         f"{LOGS}/seed-{{seed}}/{{system}}/evaluate-{{fold}}.log",
     benchmark:

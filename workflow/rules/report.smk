@@ -16,6 +16,7 @@ rule report:
     input:
         leaderboard=f"{RESULTS}/tables/leaderboard.parquet",
         tuning=f"{RESULTS}/tables/tuning.parquet",
+        beyond=f"{RESULTS}/tables/beyond.parquet",
         strata=f"{RESULTS}/tables/strata.parquet",
         quality=f"{RESULTS}/ingest/quality.json",
         split=f"{RESULTS}/audit/split.json",

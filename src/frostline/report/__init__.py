@@ -51,10 +51,10 @@ Board = Mapping[tuple[str, str], Row]
 
 
 def run(job: Job) -> None:
-    """Read `leaderboard`, `tuning`, `strata`, `quality`, `split`, `lineage` and `verdict`; write `page`."""
+    """Read `leaderboard`, `tuning`, `strata`, `beyond`, `quality`, `split`, `lineage` and `verdict`; write `page`."""
     rows, tuning = (job.read_table(name).to_pylist() for name in ("leaderboard", "tuning"))
     found = {name: job.read_json(name) for name in ("quality", "split", "lineage", "verdict")}
-    further = {name: job.read_table(name).to_pylist() for name in ("strata",)}
+    further = {name: job.read_table(name).to_pylist() for name in ("strata", "beyond")}
     job.write_text("page", render(rows, tuning, params=job.params, **found, **further))
 
 
@@ -67,6 +67,7 @@ def render(
     verdict: Row,
     params: Row,
     strata: Sequence[Row] = (),
+    beyond: Sequence[Row] = (),
 ) -> str:
     """The page as HTML.
 
@@ -82,6 +83,8 @@ def render(
         See `frostline.plan`.
     strata : sequence of dict
         Rows of `tables/strata.parquet`.
+    beyond : sequence of dict
+        Rows of `tables/beyond.parquet`.
     """
     boards = {fold: _board(rows, fold) for fold in params["folds"]}
     data = {
@@ -94,7 +97,8 @@ def render(
         "plots": _plots(boards["test"], verdict, params),
         "kinds": list(dict.fromkeys(row["kind"] for row in boards["test"].values())),
         "tables": {fold: _panels(board, verdict, params) for fold, board in boards.items() if board},
-        "strata": evidence.strata_tables(strata, list(dict.fromkeys(system for system, _ in boards["test"]))),
+        "strata": evidence.strata_tables(strata, _systems(boards["test"])),
+        "beyond": evidence.beyond_table(beyond, _systems(boards["test"]), _shown_k(params)),
         "left_out": {
             fold: numbers.span(row["n_excluded"] for row in board.values()) for fold, board in boards.items() if board
         },
@@ -180,9 +184,8 @@ def _plots(board: Board, verdict: Row, params: Row) -> list:
 
 def _panels(board: Board, verdict: Row, params: Row) -> list[dict]:
     """One table for each k: the measures cut at k, and those of the whole list beside them."""
-    systems = list(dict.fromkeys(system for system, _ in board))
+    systems, shown = _systems(board), _shown_k(params)
     name, _, primary_k = params["primary"].partition("@")
-    shown = int(primary_k) if primary_k else max(params["k"])
     panels = []
     for k in params["k"]:
         cut = [f"{measure}@{k}" for measure in definitions.MEASURES]
@@ -194,6 +197,16 @@ def _panels(board: Board, verdict: Row, params: Row) -> list[dict]:
             {"k": k, "cut": cut, "rows": rows, "judged": judged, "shown": k == shown, "has_oracle": has_oracle}
         )
     return panels
+
+
+def _systems(board: Board) -> list[str]:
+    return list(dict.fromkeys(system for system, _ in board))
+
+
+def _shown_k(params: Row) -> int:
+    """The cut-off of the primary metric, or the largest."""
+    k = params["primary"].partition("@")[2]
+    return int(k) if k else max(params["k"])
 
 
 def _line(board: Board, system: str, metrics: Sequence[str], judged: str, verdict: Row) -> dict:

@@ -1,4 +1,4 @@
-"""What stands behind the leaderboard: the figures by stratum."""
+"""What stands behind the leaderboard: the figures by stratum, and what the lists are like apart from being right."""
 
 from __future__ import annotations
 
@@ -43,6 +43,31 @@ def strata_tables(rows: Sequence[Row], systems: Sequence[str]) -> list[dict[str,
         title = TITLES.get(kind, f"By {kind}")
         tables.append({"kind": kind, "title": title, "metric": metric, "heads": heads, "rows": lines})
     return tables
+
+
+def beyond_table(rows: Sequence[Row], systems: Sequence[str], k: int) -> dict[str, Any] | None:
+    """What lists of length k are like: a row a system, a column a measure. None without rows."""
+    cells = {(row["system"], row["metric"]): row for row in rows if row["metric"].endswith(f"@{k}")}
+    if not cells:
+        return None
+    names = list(dict.fromkeys(metric.partition("@")[0] for _, metric in cells))
+    first = cells[systems[0], f"{names[0]}@{k}"]
+    note = next((row["note"] for row in rows if row["note"]), "")
+    return {
+        "k": k,
+        "names": names,
+        "n_queries": first["n_queries"],
+        "digests": first["reference"],
+        "note": note,
+        "rows": [
+            {
+                "system": system,
+                "kind": cells[system, f"{names[0]}@{k}"]["kind"],
+                "cells": [cells[system, f"{name}@{k}"] for name in names],
+            }
+            for system in systems
+        ],
+    }
 
 
 def _head(kind: str, row: Row) -> dict[str, str]:
