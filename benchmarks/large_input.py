@@ -3,7 +3,8 @@
     python benchmarks/large_input.py            # 25,000,000 interactions; --rows for another number
 
 Each runs in a process of its own, one after the other, on one thread; what counts are the ratios of their peak memory
-(ru_maxrss) and of their time, of the clock and of the processor, which others on the machine slow down less. The file is random in the shape of MovieLens 25M, in random order, which is the hardest one.
+(ru_maxrss) and of their time, of the clock and of the processor, which others on the machine slow down less. The file is
+random in the shape of MovieLens 25M, in random order, which is the hardest one.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ def main() -> None:
     for name, (seconds, used, peak) in found.items():
         print(f"{name:<16} {seconds:7.1f} s  {used:7.1f} s of CPU  {peak:6.2f} GiB")
     ratios = [mine / theirs for mine, theirs in zip(found[FROSTLINE], found[PANDAS], strict=True)]
-    print(f"{'ratio':<16} {ratios[0]:7.2f}    {ratios[1]:7.2f}           {ratios[2]:6.2f}      (to be at most 2, 2 and 0.33)")
+    print(
+        f"{'ratio':<16} {ratios[0]:7.2f}    {ratios[1]:7.2f}           {ratios[2]:6.2f}      (to be at most 2, 2 and 0.33)"
+    )
 
 
 def write(folder: Path, rows: int) -> None:

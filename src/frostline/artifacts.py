@@ -318,6 +318,23 @@ class _HashingStream(io.RawIOBase):
         return f"sha256:{self._hash.hexdigest()}"
 
 
+def with_environment(text: str) -> str:
+    """Put environment variables in the place of `${NAME}`: for what must not be written down, such as a password.
+
+    Raises
+    ------
+    ArtifactError
+        When one is not set.
+    """
+
+    def value(match: re.Match) -> str:
+        if match[1] not in os.environ:
+            raise ArtifactError(f"the environment variable {match[1]} is not set. Set it where Snakemake is started")
+        return os.environ[match[1]]
+
+    return re.sub(r"\$\{(\w+)\}", value, text)
+
+
 def digest_file(path: str | Path) -> str:
     """SHA-256 of a file's bytes, as `sha256:<hex>`."""
     with open(path, "rb") as stream:

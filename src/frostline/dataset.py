@@ -93,6 +93,8 @@ class Dataset:
     truth : dict of arrays or None
         For generated data: `users`, `items` (ids, fixed-width str), `user_factors`, `item_factors` (float32) such that
         the expected interest of user u in item i rises with `user_factors[u] @ item_factors[i]`.
+    close : callable
+        Called after the last batch, or when reading ends before it.
     """
 
     interactions: pa.Table | Iterable[pa.Table]
@@ -107,6 +109,7 @@ class Dataset:
     notes: Sequence[str] = ()
     line_of: Callable[[str, int], int] = lambda file, row: row
     truth: Mapping[str, object] | None = None
+    close: Callable[[], None] = lambda: None
 
 
 class Adapter(ABC):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from typing import Any
 
 import pyarrow as pa
@@ -27,7 +27,7 @@ def run(job: Job) -> None:
         for name in {name.partition("[")[0] for name in files if "[" in name}:
             parts = job.family(name)
             files[name] = [files.pop(parts[key]) for key in sorted(parts, key=lambda key: int(key[0]))]
-        dataset = adapter.read(files, content)
+        dataset = stack.enter_context(closing(adapter.read(files, content)))
         items, quality = clean_to(write, dataset, {name: options["as"] for name, options in content.items()}, **policy)
     job.write_table("items", items)
     job.write_json("quality", quality)

@@ -22,6 +22,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "berkeley-catalog": "frostline.adapters.berkeley:BerkeleyCatalog",
         "linked-items": "frostline.adapters.linked_items:LinkedItems",
         "table": "frostline.adapters.table:Table",
+        "sql": "frostline.adapters.sql:SQL",
     },
     "donors": {
         "als": "frostline.donors.als:ALS",
