@@ -22,6 +22,7 @@ from frostline.definitions import measure
 from frostline.links import Reference, resolve
 from frostline.numbers import count, decimal, percent, span
 from frostline.report import charts, dag, wording
+from frostline.significance import COLUMNS
 
 EVIL = "<script>alert(1)</script>"
 SYSTEMS = {
@@ -214,11 +215,40 @@ BEYOND = [
 ]
 
 
+def compared_rows(systems=SYSTEMS, choice=True):
+    """Rows as `significance` writes them, with figures that are all different."""
+    rng = random.Random(2)
+    baseline = PARAMS["baseline"]
+    pairs = [("baseline", system, baseline) for system in systems if system != baseline]
+    pairs += [("choice", "(choice)", system) for system in systems if choice and system != "als+linmap"]
+    rows = []
+    for metric, (comparison, system, reference) in itertools.product(["ndcg@10", "auc"], pairs):
+        kind = systems[system if comparison == "baseline" else reference]
+        competes = kind in ("system", "baseline")
+        row = dict.fromkeys(COLUMNS) | {name: rng.random() for name in COLUMNS if name.endswith(("p_holm", "_p", "sd"))}
+        row |= {name: rng.random() - 0.5 for name in ("difference", "ci_low", "ci_high", "detectable")}
+        row |= {f"users_{name}": rng.random() - 0.5 for name in ("ci_low", "ci_high", "effect_size", "detectable")}
+        row |= {name: rng.randrange(2000) for name in ("n_users", "users_wins", "users_ties", "users_losses")}
+        row |= {} if competes else {name: None for name in COLUMNS if name.endswith("p_holm")}
+        row |= {"metric": metric, "comparison": comparison, "system": system, "reference": reference, "kind": kind}
+        rows.append(row | {"deterministic": False, "note": ""})
+    return rows
+
+
+COMPARED = compared_rows()
+VARIANCE = [
+    {"metric": "ndcg@10", "system": "(choice)", "reference": "grouped_popularity_personal", "factor": f, "share": share}
+    for f, share in (("seeds", 0.1), ("users", 0.006), ("items", 0.894))
+]
+
+
 def render(**changed):
     given = {
         "beyond": BEYOND,
         "strata": STRATA,
         "rows": ROWS,
+        "significance": COMPARED,
+        "variance": VARIANCE,
         "tuning": TUNING,
         "quality": QUALITY,
         "split": SPLIT,
@@ -370,6 +400,7 @@ def test_the_verdict_stands_first_with_how_it_was_chosen(page):
         "verdict",
         "plot",
         "leaderboard",
+        "significance",
         "strata",
         "beyond",
         "audit",
@@ -378,6 +409,46 @@ def test_the_verdict_stands_first_with_how_it_was_chosen(page):
         "pipeline",
         "method",
     ]
+
+
+def lines_of(page, number):
+    """Rows of the section's tables by their first cell."""
+    tables = [n for n, (tag, a, _) in enumerate(page.elements) if tag == "table" and "significance" in a["class"]]
+    rows = [plain(text) for tag, _, text in page.elements[tables[number] :] if tag == "tr"]
+    return rows
+
+
+def test_P4_every_comparison_stands_with_interval_and_corrected_p(page):
+    told = "\n".join(lines_of(page, 0))
+    for row in (row for row in COMPARED if row["metric"] == "ndcg@10"):
+        interval = f"{decimal(row['ci_low'], signed=True)} to {decimal(row['ci_high'], signed=True)}"
+        figures = f"{decimal(row['difference'], signed=True)} {interval} {decimal(row['p_holm'])}"
+        assert figures in told
+        assert (f"{figures} {decimal(row['detectable'])}" in told) == (row["comparison"] == "baseline")
+    assert "the baseline" in told and "the choice of every seed" in told
+    assert not any(decimal(row["difference"], signed=True) in told for row in COMPARED if row["metric"] == "auc")
+
+
+def test_B7_tests_over_seeds_and_over_users_are_told_apart_and_labelled(page):
+    told = "\n".join(lines_of(page, 1))
+    assert "users, this split" in told and "seeds" in told
+    for row in (row for row in COMPARED if row["metric"] == "ndcg@10"):
+        names = ("seeds_p_holm", "corrected_p_holm")
+        assert " ".join(decimal(row[name]) for name in names) in told
+        names = ("users_p_holm", "users_randomisation_p_holm")
+        assert " ".join(decimal(row[name]) for name in names) in told
+        assert f"{row['users_wins']:,} / {row['users_ties']:,} / {row['users_losses']:,}" in told
+    deterministic = [row | {"deterministic": True, "sd": 0.0, "seeds_p_holm": None} for row in COMPARED]
+    assert "deterministic –" in "\n".join(lines_of(Page(render(significance=deterministic)), 1))
+
+
+def test_the_shares_of_the_uncertainty_are_one_sentence_where_something_was_chosen(page):
+    text = next(text for text, a in page.find("section") if a.get("id") == "significance")
+    assert "89.4\u202f% to the items, 10.0\u202f% to the seeds and 0.6\u202f% to the users are due." in text
+    others = [row | {"system": "als+linmap"} for row in VARIANCE]
+    bare = Page(render(significance=compared_rows(choice=False), variance=others))
+    text = next(text for text, a in bare.find("section") if a.get("id") == "significance")
+    assert "are due" not in text and "what each seed chose" not in text.partition("Tests over the seeds")[0]
 
 
 def verdict(**changed):
@@ -712,8 +783,10 @@ def test_the_stage_runs_guarded_from_its_declared_files_and_repeats_its_bytes(fi
     files.put("tuning.parquet", pa.Table.from_pylist(TUNING))
     files.put("strata.parquet", pa.Table.from_pylist(STRATA))
     files.put("beyond.parquet", pa.Table.from_pylist(BEYOND))
+    files.put("significance.parquet", pa.Table.from_pylist(COMPARED))
+    files.put("variance.parquet", pa.Table.from_pylist(VARIANCE))
     inputs = [
-        *(f"{n}={n}.parquet" for n in ("leaderboard", "tuning", "strata", "beyond")),
+        *(f"{n}={n}.parquet" for n in ("leaderboard", "significance", "variance", "tuning", "strata", "beyond")),
         *(f"{n}={n}.json" for n in ("quality", "split", "lineage", "verdict")),
     ]
     program = (

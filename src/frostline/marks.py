@@ -7,6 +7,9 @@ from typing import Any
 
 from frostline.bootstrap import ALPHA, resampled
 
+CHOICE = "(choice)"
+"""In tables, the composite of what each seed chose. No system can be called so."""
+
 ABOVE, BELOW, LEVEL_WITH_CHOICE = "▲", "▼", "°"
 
 

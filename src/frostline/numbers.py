@@ -49,6 +49,16 @@ def percent(value: float | None, digits: int = 1) -> str:
     return f"{text}{NARROW_SPACE}%"
 
 
+def probability(value: float | None) -> str:
+    """A p-value; one too small to be written is below the smallest that could be.
+
+    >>> [probability(value) for value in (0.04321, 1.0, 0.00004, None)]
+    ['.0432', '1.0000', '< .0001', '–']
+    """
+    smallest = 10.0**-TABLE
+    return f"< {decimal(smallest)}" if value is not None and value < smallest else decimal(value)
+
+
 def span(values: Iterable[int]) -> str:
     """One number where all are equal, else from the smallest to the largest."""
     low, high = min(values := list(values)), max(values)

@@ -15,6 +15,8 @@ LOOKS = [
 rule report:
     input:
         leaderboard=f"{RESULTS}/tables/leaderboard.parquet",
+        significance=f"{RESULTS}/tables/significance.parquet",
+        variance=f"{RESULTS}/tables/variance.parquet",
         tuning=f"{RESULTS}/tables/tuning.parquet",
         beyond=f"{RESULTS}/tables/beyond.parquet",
         strata=f"{RESULTS}/tables/strata.parquet",

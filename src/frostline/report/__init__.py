@@ -19,6 +19,7 @@ from markupsafe import Markup
 from frostline import __version__, definitions, numbers
 from frostline.artifacts import Job
 from frostline.report import charts, dag, evidence, wording
+from frostline.report.significance import section
 
 CHANCE = "constant"
 """The control whose figures are chance: it ties all candidates."""
@@ -27,7 +28,14 @@ WORST = ("failed", "warning", "not run", "passed")
 """Results of a check, the worst first."""
 
 # Read now, because a running stage may open nothing but its declared inputs.
-_FILES = ("template.html.j2", "evidence.html.j2", "links.html.j2", "style.css", "sort.js")
+_FILES = (
+    "template.html.j2",
+    "significance.html.j2",
+    "evidence.html.j2",
+    "links.html.j2",
+    "style.css",
+    "sort.js",
+)
 _SOURCES = {name: (files(__name__) / name).read_text(encoding="utf-8") for name in _FILES}
 _ENVIRONMENT = Environment(
     autoescape=True, loader=DictLoader(_SOURCES), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -36,6 +44,7 @@ _ENVIRONMENT.filters |= {
     "decimal": numbers.decimal,
     "count": numbers.count,
     "percent": numbers.percent,
+    "probability": numbers.probability,
     "measure": definitions.measure,
     "reason": wording.reason,
     "listed": wording.listed,
@@ -51,10 +60,10 @@ Board = Mapping[tuple[str, str], Row]
 
 
 def run(job: Job) -> None:
-    """Read `leaderboard`, `tuning`, `strata`, `beyond`, `quality`, `split`, `lineage` and `verdict`; write `page`."""
+    """Read the tables, `quality` and what `audit` wrote; write `page`."""
     rows, tuning = (job.read_table(name).to_pylist() for name in ("leaderboard", "tuning"))
     found = {name: job.read_json(name) for name in ("quality", "split", "lineage", "verdict")}
-    further = {name: job.read_table(name).to_pylist() for name in ("strata", "beyond")}
+    further = {name: job.read_table(name).to_pylist() for name in ("significance", "variance", "strata", "beyond")}
     job.write_text("page", render(rows, tuning, params=job.params, **found, **further))
 
 
@@ -66,6 +75,8 @@ def render(
     lineage: Row,
     verdict: Row,
     params: Row,
+    significance: Sequence[Row],
+    variance: Sequence[Row],
     strata: Sequence[Row] = (),
     beyond: Sequence[Row] = (),
 ) -> str:
@@ -75,8 +86,8 @@ def render(
     ----------
     rows : sequence of dict
         Rows of `tables/leaderboard.parquet`.
-    tuning : sequence of dict
-        Rows of `tables/tuning.parquet`.
+    tuning, significance, variance : sequence of dict
+        Rows of `tables/{tuning,significance,variance}.parquet`.
     quality, split, lineage, verdict : dict
         What `ingest` and `audit` wrote. What `quality` lacks is left out.
     params : dict
@@ -103,6 +114,7 @@ def render(
             fold: numbers.span(row["n_excluded"] for row in board.values()) for fold, board in boards.items() if board
         },
         "notes": _notes(boards["test"]) + [(name, f"left out: {why}") for name, why in params["left_out"].items()],
+        "significance": section(significance, variance, params),
         "choices": _choices(tuning),
         "summaries": split.get("summaries", {}),
         "merges": _merges(split.get("summaries", {})),

@@ -18,6 +18,7 @@ from scipy.special import ndtri
 from frostline.artifacts import Job
 from frostline.bootstrap import ALPHA, FACTORS, SeedResult, draw_means, factors_drawn, interval
 from frostline.folds import TEST, WARM
+from frostline.marks import CHOICE
 from frostline.ranking import metrics_at
 from frostline.results import Results, read_results, rounded
 from frostline.significance.holm import holm
@@ -26,9 +27,6 @@ from frostline.significance.over_users import POWER, UserTests, means_of_users, 
 from frostline.significance.variance import COLUMNS as VARIANCE_COLUMNS
 from frostline.significance.variance import components
 from frostline.tables import write_rows
-
-CHOICE = "(choice)"
-"""The composite of what each seed chose. No system can be called so."""
 
 BASELINE_PAIRS, CHOICE_PAIRS = "baseline", "choice"
 
