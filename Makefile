@@ -5,7 +5,7 @@ PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 export PATH := $(abspath $(BIN)):$(PATH)
 
-.PHONY: run test check lint setup lock clean
+.PHONY: run test check check-statistics lint setup lock clean
 
 run: setup  ## the embedded default, to results/demo/report/index.html
 	snakemake --cores $(CORES)
@@ -15,7 +15,10 @@ test: check  ## everything: `check`, then tests that run whole workflows
 	pytest -m workflow -n $(CORES)
 
 check: lint  ## the fast part: linters and unit tests
-	pytest -m "not workflow" -n $(CORES)
+	pytest -m "not workflow and not slow" -n $(CORES)
+
+check-statistics: setup  ## do the tests of significance hold their level? A simulation of a minute, with its figures
+	pytest -m slow -n 0 -s
 
 lint: setup
 	ruff check .

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frostline import config
+from frostline import config, plan
 from frostline.config import Split, load
 from frostline.errors import ConfigError
 
@@ -326,6 +326,15 @@ WRONG = [
     ("/methods/knn/k", 0, ".methods.knn", "k must be at least 1", ""),
     ("/methods/linmap/alpha", 0, ".methods.linmap", "alpha must be above 0", ""),
     ("/donors/als/iterations", 0, ".donors.als", "factors and iterations must be at least 1", ""),
+    ("/split/replicates", "fold", ".split.replicates", "unknown value 'fold'", "'folds'"),
+    # folds: two seeds are given, and test is a fifth
+    (
+        "/split/replicates",
+        "folds",
+        ".split.test",
+        "with replicates 'folds' each of the 2 seeds tests one fold of 2",
+        "",
+    ),
     # labels
     (
         "/methods/b",
@@ -567,3 +576,33 @@ def test_a_meta_method_combines_the_systems_that_it_names():
     said = r"methods\.few\.signals\[0\]: 'als\+knm' is no system of this experiment.* did you mean 'als\+knn'"
     with pytest.raises(ConfigError, match=said):
         load({"experiments": {"demo": entry}})
+
+
+def with_folds(seeds, **split):
+    raw = changed("/seeds", seeds)
+    raw["experiments"]["demo"]["split"] = {"replicates": "folds", **split}
+    return raw
+
+
+def test_folds_share_out_the_items_among_the_seeds():
+    demo = only(with_folds([7, 3, 5]))
+    assert demo.split.test == pytest.approx(1 / 3)
+    assert only(with_folds([7, 3, 5], test=0.33)).split.test == pytest.approx(1 / 3)
+    given = [json.loads(plan.spec("split", demo, seed=str(seed)))["folds"] for seed in demo.seeds]
+    assert given == [{"number": number, "of": 3, "seed": 3} for number in range(3)]
+    assert "folds" not in json.loads(plan.spec("split", only(full()), seed="42"))
+    replicates = [json.loads(plan.spec("significance", one))["replicates"] for one in (demo, only(full()))]
+    assert replicates == ["folds", "draws"]
+
+
+@pytest.mark.parametrize(
+    "seeds, split, says",
+    [
+        ([1], {}, "seeds: with split.replicates 'folds' each seed is a fold. Give at least two seeds"),
+        ([1, 2, 3, 4], {"test": 0.2}, "split.test: .* each of the 4 seeds .* so it is 0.25, not 0.2. Leave it out"),
+        ([1, 2], {"val": 0.5}, "split.val: 2 folds and val .0.5. leave no share for warm items"),
+    ],
+)
+def test_folds_that_cannot_be_are_named(seeds, split, says):
+    with pytest.raises(ConfigError, match=says):
+        load(with_folds(seeds, **split))

@@ -407,3 +407,34 @@ def test_C3_the_category_field_decides_the_strata(files):
     items = found["items"]["item_id"].to_pylist()
     assert found["strata"]["category"].to_pylist() == rarest_category([tags[item] for item in items]).tolist()
     assert len(found["summary"]["strata"]) > 2
+
+
+@given(st.integers(0, 10_000), st.integers(2, 6))
+def test_folds_make_every_eligible_item_test_cold_in_exactly_one_seed(seed, n_folds):
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(1, 30, 150)
+    categories = [[name] for name in rng.choice(["a", "b", "c"], 150, p=[0.7, 0.2, 0.1])]
+    options = Split(test=1 / n_folds, val=0.08, val_folds=2, replicates="folds", popularity_buckets=2)
+    draws = [
+        draw_items(counts, categories, options, seed + n, {"number": n, "of": n_folds, "seed": seed})
+        for n in range(n_folds)
+    ]
+    tested = np.stack([draw.fold == "test" for draw in draws])
+    np.testing.assert_array_equal(tested.sum(axis=0), counts >= 5)
+    assert np.ptp(tested.sum(axis=1)) <= 1
+    for draw in draws:
+        assert (draw.fold == "val").sum() == round(0.08 * 150)
+        for stratum in draw.report["strata"]:
+            assert abs(stratum["test"] - stratum["eligible"] / n_folds) <= 1
+            assert stratum["test"] == ((draw.fold == "test") & (draw.stratum == stratum["stratum"])).sum()
+
+
+def test_the_folds_are_those_of_the_common_seed_and_val_is_the_seeds_own():
+    counts, categories = np.full(100, 9), [["a"]] * 100
+    options = Split(test=0.25, val=0.1, replicates="folds")
+    folds = {"number": 1, "of": 4, "seed": 3}
+    one, two = (draw_items(counts, categories, options, seed, folds).fold for seed in (3, 4))
+    np.testing.assert_array_equal(one == "test", two == "test")
+    assert ((one == "val") != (two == "val")).any()
+    other = draw_items(counts, categories, options, 3, folds | {"seed": 4}).fold
+    assert ((one == "test") != (other == "test")).any()

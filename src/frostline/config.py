@@ -22,7 +22,7 @@ from frostline.dataset import KINDS, DataFile
 from frostline.errors import ConfigError, suggest
 from frostline.meta import MetaMethod
 from frostline.ranking import metrics_at
-from frostline.split_options import Split, TemporalSplit, split_class
+from frostline.split_options import Split, TemporalSplit, split_class, with_folds
 
 CONTROLS = ("random", "constant")
 BASELINES = ("grouped_popularity", "grouped_popularity_personal")
@@ -173,6 +173,7 @@ def _experiment(name: str, raw: Any, where: str, keep_scores: bool) -> Experimen
         raise ConfigError(f"{where}.recommend: must be at least 1, not {entry.recommend}")
     data = _data(entry.data, entry.content, where)
     split = read(split_class(entry.split, f"{where}.split"), entry.split, f"{where}.split")
+    split = with_folds(split, entry.split.get("test") is not None, len(entry.seeds), where)
     if "category" in split.strata and not any(options["as"] == "categories" for options in data.content.values()):
         raise ConfigError(
             f"{where}.split.strata: 'category' needs a content field of kind 'categories'. "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,7 +39,13 @@ class Draw:
     report: dict
 
 
-def draw_items(counts: np.ndarray, categories: Sequence[Sequence[str]], options: Split, seed: int) -> Draw:
+def draw_items(
+    counts: np.ndarray,
+    categories: Sequence[Sequence[str]],
+    options: Split,
+    seed: int,
+    folds: Mapping[str, int] | None = None,
+) -> Draw:
     """Draw val-cold and test-cold items, each stratum in its share.
 
     Items with fewer than `min_interactions` interactions stay warm. The number of cold items is the share of **all**
@@ -56,6 +62,9 @@ def draw_items(counts: np.ndarray, categories: Sequence[Sequence[str]], options:
         An item of several categories counts under its rarest (ties by name), one without under the empty name.
     options : Split
     seed : int
+    folds : dict, optional
+        Test-cold is fold `number` of the eligible items, dealt out to `of` folds by the seed `seed`, the same for all
+        of them. Without it, test-cold is drawn.
 
     Raises
     ------
@@ -65,6 +74,8 @@ def draw_items(counts: np.ndarray, categories: Sequence[Sequence[str]], options:
     n_items = len(counts)
     eligible = counts >= options.min_interactions
     n_test, n_val = round(options.test * n_items), round(options.val * n_items)
+    if folds:
+        n_test = len(range(folds["number"], int(eligible.sum()), folds["of"]))
     if not n_test or not n_val or n_test + n_val > eligible.sum():
         raise InputError(
             f"{n_items} items, of which {int(eligible.sum())} have at least {options.min_interactions} interactions, "
@@ -85,12 +96,14 @@ def draw_items(counts: np.ndarray, categories: Sequence[Sequence[str]], options:
     fold = np.full(n_items, WARM, dtype="<U4")
     names, index = np.unique(stratum[eligible], return_inverse=True)
     size = np.bincount(index)
-    test = largest_remainder(size, n_test)
+    members = np.flatnonzero(eligible)
+    is_held_out = _fold(index, folds) if folds else np.zeros(len(members), dtype=bool)
+    test = np.bincount(index[is_held_out], minlength=len(size)) if folds else largest_remainder(size, n_test)
     val = largest_remainder(size, n_val, limit=size - test)
     rng = generator(seed, "split")
-    members = np.flatnonzero(eligible)
     for position in range(len(names)):
-        drawn = rng.permutation(members[index == position])
+        own = rng.permutation(np.flatnonzero(index == position))
+        drawn = members[own[np.argsort(~is_held_out[own], kind="stable")]]
         fold[drawn[: test[position]]] = TEST
         fold[drawn[test[position] : test[position] + val[position]]] = VAL
     strata = [
@@ -104,6 +117,15 @@ def draw_items(counts: np.ndarray, categories: Sequence[Sequence[str]], options:
         "merges": merges,
     }
     return Draw(fold, category, bucket, stratum, report)
+
+
+def _fold(stratum: np.ndarray, folds: Mapping[str, int]) -> np.ndarray:
+    """Which items are of one fold: they are dealt out like cards, stratum after stratum, each shuffled."""
+    rng = generator(folds["seed"], "split", "folds")
+    order = np.concatenate([rng.permutation(np.flatnonzero(stratum == number)) for number in range(stratum.max() + 1)])
+    is_member = np.zeros(len(stratum), dtype=bool)
+    is_member[order[folds["number"] :: folds["of"]]] = True
+    return is_member
 
 
 def rarest_category(categories: Sequence[Sequence[str]]) -> np.ndarray:

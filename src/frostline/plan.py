@@ -14,6 +14,7 @@ from frostline.dataset import DataFile
 from frostline.download import cache
 from frostline.errors import ConfigError
 from frostline.meta import DISJOINT
+from frostline.split_options import DISJOINT_FOLDS
 
 MOST_PARTS = 500
 """More files would not fit into a command."""
@@ -155,10 +156,14 @@ def _ingest(experiment: Experiment, of: dict) -> dict:
 
 def _split(experiment: Experiment, of: dict) -> dict:
     category = next((name for name, field in experiment.data.content.items() if field["as"] == "categories"), None)
-    return {
+    params = {
         "split": dataclasses.asdict(experiment.split),
         "category": category if "category" in experiment.split.strata else None,
     }
+    if experiment.split.replicates == DISJOINT_FOLDS and "seed" in of:
+        seeds = experiment.seeds
+        params["folds"] = {"number": seeds.index(int(of["seed"])), "of": len(seeds), "seed": min(seeds)}
+    return params
 
 
 def _pseudo_split(experiment: Experiment, of: dict) -> dict:

@@ -41,7 +41,7 @@ def run(job: Job) -> None:
     if isinstance(options, TemporalSplit):
         draw = describe_items(fold_of, counts, categories, by_time, options)
     else:
-        draw = draw_items(counts, categories, options, seed)
+        draw = draw_items(counts, categories, options, seed, job.params.get("folds"))
 
     user_ids = pc.unique(interactions["user"]).sort()
     user = pc.index_in(interactions["user"], user_ids).to_numpy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,12 +10,16 @@ from typing import Any, ClassVar, Literal
 
 from frostline.errors import ConfigError, suggest
 
-TEMPORAL = "temporal"
+TEMPORAL, DISJOINT_FOLDS = "temporal", "folds"
 
 
 @dataclass(frozen=True)
 class Split:
-    """How items are divided at random within strata; shares are of all items that have interactions."""
+    """How items are divided at random within strata; shares are of all items that have interactions.
+
+    `replicates` is what the seeds are. `draws`: each draws its test-cold items anew. `folds`: the seeds share out the
+    eligible items, so that each is test-cold in exactly one of them; `test` is then one over the number of seeds.
+    """
 
     kind: Literal["stratified"] = "stratified"
     test: float = 0.2
@@ -23,10 +28,8 @@ class Split:
     popularity_buckets: int = 5
     min_interactions: int = 5
     val_folds: int = 5
+    replicates: Literal["draws", "folds"] = "draws"
     meta_users: Literal["shared", "disjoint", "crossfit"] = "crossfit"
-
-    replicates: ClassVar = "draws"
-    """What the seeds are: random draws of items."""
 
     def __post_init__(self) -> None:
         if not (0 < self.test < 1 and 0 < self.val < 1 and self.test + self.val < 1):
@@ -77,6 +80,7 @@ _NOT_TEMPORAL = {
     **dict.fromkeys(
         ("test", "val"), "the shares follow from t1 and t2: t1: 0.7 and t2: 0.8 make val-cold 0.1 and test-cold 0.2"
     ),
+    "replicates": "time decides which items are cold, the same ones in every seed",
 }
 """Keys of the other kind of split, and why this one has none of them."""
 
@@ -96,6 +100,31 @@ def _time_or_quantile(name: str, value: Any) -> float | str:
                 moment = moment.astimezone(datetime.UTC)
             return moment.replace(tzinfo=None, microsecond=0).isoformat()
     raise ValueError(f"{name} must be a time such as 2001-06-30 or a quantile between 0 and 1, not {value!r}")
+
+
+def with_folds(split: Split | TemporalSplit, is_test_given: bool, n_seeds: int, where: str) -> Split | TemporalSplit:
+    """The split; where the seeds are folds, its share of test follows from their number.
+
+    Raises
+    ------
+    ConfigError
+        Where one seed is no fold, another share was asked for, or no share is left for warm items.
+    """
+    if split.replicates != DISJOINT_FOLDS:
+        return split
+    if n_seeds < 2:
+        raise ConfigError(f"{where}.seeds: with split.replicates 'folds' each seed is a fold. Give at least two seeds")
+    if is_test_given and abs(split.test - 1 / n_seeds) > 0.005:
+        raise ConfigError(
+            f"{where}.split.test: with replicates 'folds' each of the {n_seeds} seeds tests one fold of {n_seeds}, "
+            f"so it is {1 / n_seeds:.3g}, not {split.test:g}. Leave it out, or give as many seeds as you want folds"
+        )
+    if 1 / n_seeds + split.val >= 1:
+        raise ConfigError(
+            f"{where}.split.val: {n_seeds} folds and val ({split.val:g}) leave no share for warm items. Lower it, or "
+            "give more seeds"
+        )
+    return dataclasses.replace(split, test=1 / n_seeds)
 
 
 def split_class(raw: Mapping[str, Any], where: str) -> type[Split | TemporalSplit]:

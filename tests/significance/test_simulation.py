@@ -10,6 +10,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from frostline.bootstrap import ALPHA, SeedResult, draw_means, interval
 from frostline.significance.over_seeds import seed_tests
@@ -30,19 +31,24 @@ def skewed(rng, sd, size):
 def one_batch(rng, n_users, item_sd, training_sd):
     """Experiments with the same users, items and draws: a column each. Figures of the seeds, as `evaluate` writes them."""
     popularity = rng.pareto(2, N_ITEMS) + 0.3
-    wants = rng.random((n_users, N_ITEMS)) < 0.15 * popularity / popularity.mean()
-    gain = skewed(rng, ANSWER_SD, (n_users, N_ITEMS, N_COLUMNS)) + skewed(rng, USER_SD, (n_users, 1, N_COLUMNS))
-    gain += skewed(rng, item_sd, (1, N_ITEMS, N_COLUMNS))
+    user, item = np.nonzero(rng.random((n_users, N_ITEMS)) < 0.15 * popularity / popularity.mean())
+    gain = skewed(rng, ANSWER_SD, (len(user), N_COLUMNS))
+    gain += skewed(rng, USER_SD, (n_users, N_COLUMNS))[user] + skewed(rng, item_sd, (N_ITEMS, N_COLUMNS))[item]
     lesson = skewed(rng, training_sd, (N_ITEMS, N_COLUMNS))
     results = []
     for _ in range(N_SEEDS):
         drawn = rng.permutation(N_ITEMS)
         test, train = drawn[:N_TEST], drawn[-N_TRAIN:]
-        n_relevant = wants[:, test].sum(axis=1)
-        asked = np.flatnonzero(n_relevant)
-        weight = wants[np.ix_(asked, test)] / n_relevant[asked, None]
-        parts = weight[:, :, None] * (gain[np.ix_(asked, test)] + lesson[train].mean(axis=0))
-        results.append(SeedResult(asked, parts.sum(axis=1), test, parts.sum(axis=0), weight.sum(axis=0)))
+        pair = np.flatnonzero(np.isin(item, test))
+        asked, row, n_relevant = np.unique(user[pair], return_inverse=True, return_counts=True)
+        column = np.searchsorted(np.sort(test), item[pair])
+        found = gain[pair] + lesson[train].mean(axis=0)
+        weight = 1 / n_relevant[row]
+        by_user, by_item = (
+            csr_array((weight, (place, np.arange(len(pair)))), shape=(size, len(pair)))
+            for place, size in ((row, len(asked)), (column, N_TEST))
+        )
+        results.append(SeedResult(asked, by_user @ found, np.sort(test), by_item @ found, by_item.sum(axis=1)))
     return results
 
 

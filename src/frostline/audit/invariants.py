@@ -73,8 +73,10 @@ def split_checks(files: Mapping[str, Mapping[str, np.ndarray]], n_kept: int, par
 
 def _share_check(stratum: np.ndarray, fold: np.ndarray, eligible: Mapping[str, int], options: Mapping) -> str:
     n_eligible = sum(eligible.values())
-    for name, share in ((TEST, options["test"]), (VAL, options["val"])):
-        expected_total = round(share * len(fold))
+    n_items = len(fold)
+    # Folds share out the eligible items, and draws take a share of all.
+    n_test = options["test"] * (n_eligible if options.get("replicates") == "folds" else n_items)
+    for name, expected_total in ((TEST, round(n_test)), (VAL, round(options["val"] * n_items))):
         for label, size in eligible.items():
             drawn, expected = int(((stratum == label) & (fold == name)).sum()), expected_total * size / n_eligible
             if abs(drawn - expected) > 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from frostline.bootstrap import resampled
 from frostline.definitions import measure
 from frostline.marks import CHOICE, legend, marks
 from frostline.numbers import percent
@@ -43,9 +44,10 @@ def section(compared: Sequence[Row], variance: Sequence[Row], params: Row) -> di
             for row in sorted(rows, key=lambda row: (row["comparison"], -(row["difference"] or 0.0)))
             for system in [row["reference"] if row["comparison"] == "choice" else row["system"]]
         ],
-        "legend": legend(params["baseline"], bool(to_choice)),
+        "legend": legend(params["baseline"], bool(to_choice), params["replicates"]),
         "shares": _shares(variance, params["baseline"]),
         "has_choice": bool(to_choice),
+        "resampled": resampled(params["replicates"]),
     }
 
 
