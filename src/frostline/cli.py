@@ -51,6 +51,8 @@ def main(argv: list[str] | None = None) -> int:
         return _complain(lambda: _inspect(arguments.file))
     if arguments.command == "audit" and arguments.results:
         return _complain(lambda: _show_audit(arguments.results))
+    if arguments.command == "data":
+        return _complain(lambda: _data(arguments.name, arguments.markdown))
     if arguments.command == "download":
         with open(arguments.log or os.devnull, "w", encoding="utf-8") as log:
             return _complain(lambda: _download(arguments.adapter, json.loads(arguments.options), arguments.file), log)
@@ -74,6 +76,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     inspect = commands.add_parser("inspect", help="print where a result file came from")
     inspect.add_argument("file")
+    data = commands.add_parser("data", help="list the public data sets that can be read, or show the card of one")
+    data.add_argument("name", nargs="?", help="of a data set")
+    data.add_argument("--markdown", action="store_true", help="all cards, as docs/data.md has them")
     download = commands.add_parser("download", help="fetch a data set from its publisher into the cache")
     download.add_argument("adapter", help="its name in a config")
     download.add_argument("--options", default="{}", metavar="JSON", help="options of the adapter, as in a config")
@@ -165,6 +170,12 @@ def _complain(action, log=None) -> int:
 
 def _pairs(items: list[str]) -> list[tuple[str, str]]:
     return [(name, value) for name, _, value in (item.partition("=") for item in items)]
+
+
+def _data(name: str | None, as_page: bool) -> None:
+    from frostline import cards
+
+    print(cards.page() if as_page else cards.card(name) if name else cards.listing(), end="" if as_page else "\n")
 
 
 def _download(adapter: str, options: dict, only: str | None) -> None:

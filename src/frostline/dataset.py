@@ -9,6 +9,8 @@ from typing import BinaryIO, ClassVar
 
 import pyarrow as pa
 
+from frostline.card import Card
+
 KINDS = {"categories": pa.list_(pa.string()), "number": pa.float64(), "text": pa.string()}
 """Kinds of content fields and the column type in which `ingest/items.parquet` stores each."""
 
@@ -120,6 +122,9 @@ class Adapter(ABC):
     An adapter may have the options `repeats`, `missing_content` and `min_weight`; ingest then cleans by them
     (`ingest.clean_to`).
     """
+
+    CARD: ClassVar[Card | None] = None
+    """What to know of the data set, where the adapter is of one."""
 
     has_truth: ClassVar[bool] = False
     """Whether `read` gives the truth behind the data, so that there can be an oracle."""

@@ -27,7 +27,7 @@ def check_columns(columns: Mapping[str, str]) -> None:
 
 def dataset_of(
     interactions: Sequence[Source],
-    items: Sequence[Source],
+    items: Sequence[Source] | pa.Table,
     columns: Mapping[str, str],
     content: Mapping[str, Mapping[str, str]],
     names: Mapping[str, str],
@@ -37,7 +37,7 @@ def dataset_of(
     Parameters
     ----------
     interactions, items : sequences of Source
-        Parts of one table each, of the same columns.
+        Parts of one table each, of the same columns. Items may also be a table already, as `Dataset` has it.
     columns : mapping
         What the interactions call the roles (`ROLES`) that have other names; one that is named must be there.
     content : mapping
@@ -59,13 +59,17 @@ def dataset_of(
     for source in interactions:
         for role, column in wanted.items():
             require(source, column, f"Name the column that holds it as `columns: {{{role}: …}}`")
-    called["item_id"] = called["item"] if called["item"] in items[0].columns else "item_id"
-    for source in items:
-        require(source, called["item_id"], f"Call the column of ids '{called['item']}' or 'item_id'")
-        for column in content:
-            require(source, column, "Name the field in `content` as the file does")
-    notes = [note for source in (*interactions, *items) for note in source.notes]
-    catalogue = _items(items, called["item_id"], content, notes)
+    notes = [note for source in interactions for note in source.notes]
+    if isinstance(items, pa.Table):
+        catalogue = items
+    else:
+        called["item_id"] = called["item"] if called["item"] in items[0].columns else "item_id"
+        for source in items:
+            require(source, called["item_id"], f"Call the column of ids '{called['item']}' or 'item_id'")
+            for column in content:
+                require(source, column, "Name the field in `content` as the file does")
+            notes += source.notes
+        catalogue = _items(items, called["item_id"], content, notes)
     dropped: dict[str, int] = {}
     examples: dict[str, list[dict]] = {}
     lines = {source.name: source.line for source in interactions}

@@ -7,24 +7,26 @@ import pyarrow.compute as pc
 import pytest
 
 import frostline.archive
-from frostline.adapters.movielens import MovieLens1M, MovieLens100K
+from frostline.adapters.movielens import MovieLens1M, MovieLens100K, MovieLensLatestSmall
 from frostline.dataset import KINDS
 from frostline.errors import InputError
 
 
-@pytest.mark.parametrize("adapter_class", [MovieLens1M, MovieLens100K])
+@pytest.mark.parametrize("adapter_class", [MovieLens1M, MovieLens100K, MovieLensLatestSmall])
 def test_p5_real_archive_has_the_publishers_counts(adapter_class, real):
     dataset = real(adapter_class)
     expected = {
         MovieLens1M: {"users": 6_040, "rated items": 3_706, "items": 3_883, "ratings": 1_000_209},
         MovieLens100K: {"users": 943, "rated items": 1_682, "items": 1_682, "ratings": 100_000},
+        MovieLensLatestSmall: {"users": 610, "rated items": 9_724, "items": 9_742, "ratings": 100_836},
     }[adapter_class]
     assert expected == adapter_class.EXPECTED
     assert not dataset.notes
     assert dataset.interactions.num_rows == expected["ratings"] and dataset.items.num_rows == expected["items"]
     assert len(pc.unique(dataset.interactions["user"])) == expected["users"]
     assert len(pc.unique(dataset.interactions["item"])) == expected["rated items"]
-    assert set(pc.unique(dataset.interactions["weight"]).to_pylist()) == {1, 2, 3, 4, 5}
+    steps = 2 if adapter_class is MovieLensLatestSmall else 1  # halves of stars
+    assert set(pc.unique(dataset.interactions["weight"]).to_pylist()) == {n / steps for n in range(1, 5 * steps + 1)}
     for name, kind in adapter_class().kinds().items():
         assert dataset.items.schema.field(name).type == KINDS[kind]
 
@@ -43,6 +45,17 @@ def test_real_1m_fields(real):
     assert movies["66"]["title"] == "Lawnmower Man 2: Beyond Cyberspace", "a colon in a title"
     first = dataset.interactions.slice(0, 1).to_pylist()[0]
     assert first == {"user": "1", "item": "1193", "weight": 5, "time": 978300760, "row": 1}
+
+
+def test_real_latest_small_fields(real):
+    dataset = real(MovieLensLatestSmall)
+    movies = {row["item_id"]: row for row in dataset.items.to_pylist()}
+    assert movies["1"]["genres"] == ["Adventure", "Animation", "Children", "Comedy", "Fantasy"]
+    assert movies["1"]["year"] == 1995 and movies["1"]["title"] == "Toy Story"
+    assert movies["11"]["title"] == "American President, The", "a comma in quotes"
+    assert sum(not movie["genres"] for movie in movies.values()) == 34, "(no genres listed) is none"
+    first = dataset.interactions.slice(0, 1).to_pylist()[0]
+    assert first == {"user": "1", "item": "1", "weight": 4, "time": 964982703, "row": 2}
 
 
 def test_real_100k_fields(real):

@@ -1,21 +1,4 @@
-"""The Interactive Fiction Database: who played what, and what is known of a game.
-
-Data card
----------
-source
-    https://ifdb.org, as two Parquet files in one zip: `playedgames.parquet` and `game_docs.parquet`.
-licence
-    CC BY 3.0 US, credit IFDB.
-interaction
-    A player put a game on the list of those that he has played.
-checked
-    Against the real files: rows, players and games as in `EXPECTED`. 1,648 rows carry the date 1980-01-01, which stands for
-    an unknown one: their time is missing. 9,547 games are on a list and 5,942 of them have a document; by default the
-    interactions of the others are dropped and counted, because without content a cold item cannot be told from another.
-left out on purpose
-    `tags`, which players add over the years (awards and "top 50" lists are among them), and `avg_rating`, `bayesian_avg`
-    and `review_count`, which are taken over all time: all of them know how popular a game became.
-"""
+"""The Interactive Fiction Database: who played what, and what is known of a game."""
 
 from __future__ import annotations
 
@@ -32,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from frostline.archive import REMEDY, member_of, opened
+from frostline.card import Card, unexpected
 from frostline.dataset import KINDS, Adapter, DataFile, Dataset
 from frostline.errors import InputError
 
@@ -56,13 +40,30 @@ class IFDB(Adapter):
 
     ARCHIVE: ClassVar = "ifdb.zip"
     EXPECTED: ClassVar = {"rows": 71_033, "players": 3_179, "games": 9_547, "documents": 6_103}
+    CARD = Card(
+        title="IFDB, the Interactive Fiction Database",
+        source="https://ifdb.org, as two Parquet files in one zip: playedgames.parquet and game_docs.parquet",
+        licence="CC BY 3.0 US, credit IFDB",
+        interaction="a player put a game on the list of those that he has played. 1,648 rows carry the date "
+        "1980-01-01, "
+        "which stands for an unknown one: their time is missing. 9,547 games are on a list and 5,942 of them have a "
+        "document; by "
+        "default the interactions of the others are dropped and counted, because without content a cold item cannot "
+        "be told "
+        "from another",
+        checked="counts and fields against the real files",
+        expected=EXPECTED,
+        left_out="tags, which players add over the years (awards and lists of favourites are among them), and "
+        "avg_rating, "
+        "bayesian_avg and review_count, which are taken over all time: all of them know how popular a game became",
+    )
 
     def kinds(self) -> Mapping[str, str]:
         lists = dict.fromkeys(("genre", "system", "author"), "categories")
         return {**lists, "year": "number", "title": "text"}
 
     def files(self) -> Mapping[str, DataFile]:
-        return {"archive": DataFile(self.path, self.ARCHIVE, "https://ifdb.org")}
+        return {"archive": DataFile(self.path, self.ARCHIVE, "https://ifdb.org", licence=self.CARD.licence)}
 
     def read(self, files: Mapping[str, BinaryIO], content: Mapping[str, Mapping[str, str]]) -> Dataset:
         """Read both files; all content fields are returned whichever are wanted.
@@ -108,11 +109,7 @@ class IFDB(Adapter):
             items=items,
             sources={"interactions": f"{name}:playedgames.parquet", "items": f"{name}:game_docs.parquet"},
             columns={"user": "userid", "item": "gameid", "time": "date_added", "item_id": "gameid"},
-            notes=[
-                f"UNEXPECTED COUNT: {name} has {count:,} {what}, not the {self.EXPECTED[what]:,} of the snapshot"
-                for what, count in found.items()
-                if count != self.EXPECTED[what]
-            ],
+            notes=unexpected(name, found, self.EXPECTED),
         )
 
 

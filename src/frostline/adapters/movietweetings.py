@@ -1,16 +1,4 @@
-"""MovieTweetings, the snapshot of 100,000 ratings, in the publisher's files.
-
-Data card
----------
-source
-    https://github.com/sidooms/MovieTweetings, folder snapshots/100K (S. Dooms, T. De Pessemier and L. Martens, 2013).
-licence
-    MIT.
-interaction
-    Every rating that somebody tweeted, whatever its height; the rating (0 to 10) is the weight.
-checked
-    Against the real files: numbers of users, items and ratings as in `EXPECTED`; 66 films have no genre.
-"""
+"""MovieTweetings, the snapshot of 100,000 ratings, in the publisher's files."""
 
 from __future__ import annotations
 
@@ -18,6 +6,7 @@ from typing import ClassVar
 
 from frostline.adapters.movielens import MovieLens, fields_of
 from frostline.archive import REMEDY
+from frostline.card import Card
 from frostline.errors import InputError
 
 
@@ -25,9 +14,20 @@ class MovieTweetings100K(MovieLens):
     """MovieTweetings 100K: fields `genres`, `year` (from the title) and `title` (without the year)."""
 
     ARCHIVE = "movietweetings-100k.zip"
-    SOURCE = "https://github.com/sidooms/MovieTweetings (zip the folder snapshots/100K)"
     RATINGS, ITEMS, SEPARATOR = "ratings.dat", "movies.dat", "::"
     EXPECTED: ClassVar = {"users": 16_554, "rated items": 10_506, "items": 10_506, "ratings": 100_000}
+    CARD = Card(
+        title="MovieTweetings, the snapshot of 100,000 ratings",
+        source="https://github.com/sidooms/MovieTweetings, folder snapshots/100K, to be zipped (S. Dooms, T. De "
+        "Pessemier "
+        "and L. Martens, CrowdRec 2013)",
+        licence="MIT",
+        interaction="every rating that somebody tweeted, whatever its height; the rating (0 to 10) is the weight, "
+        "so that a "
+        "zero is no interaction",
+        checked="counts and fields against the real files; 66 films have no genre",
+        expected=EXPECTED,
+    )
 
     def _movies(self, data: bytes, where: str) -> tuple[list[str], list[str], list[list[str]]]:
         try:
