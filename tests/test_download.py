@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from frostline import download
+from frostline.adapters.movielens import MovieLens1M
+from frostline.cli import main
 from frostline.dataset import DataFile
 from frostline.download import DownloadError, fetch
 
@@ -224,6 +226,33 @@ def test_a_bar_moves_where_somebody_looks_on(monkeypatch, capsys):
     show(2**21)
     shown = capsys.readouterr().err
     assert f"[{'#' * 15}{'.' * 15}] data.bin: 1.0 of 2.0 MiB, 50%" in shown and shown.endswith("2.0 of 2.0 MiB, 100%\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["movielens-2m"], "unknown adapter 'movielens-2m': did you mean 'movielens-"),
+        (["movielens-1m", "--options", '{"paht": "x"}'], "movielens-1m: unknown key 'paht', did you mean 'path'?"),
+        (["movielens-1m", "--options", "{path: x}"], "is not JSON"),
+        (["movielens-1m", "--file", "ml-2m.zip"], "'movielens-1m' has no file 'ml-2m.zip', did you mean 'ml-1m.zip'?"),
+        (["ifdb"], "'ifdb' has nothing that can be downloaded. Get ifdb.zip from https://ifdb.org"),
+        (["mind"], "Get MINDsmall_dev.zip from https://msnews.github.io"),
+        (["synthetic"], "'synthetic' has nothing that can be downloaded. Bring your own files"),
+    ],
+)
+def test_P5_what_cannot_be_downloaded_is_one_message(arguments, says, capsys):
+    assert main(["download", *arguments]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("frostline: error: ") and says in said and said.count("\n") == 1
+
+
+def test_P5_the_command_fetches_a_data_set_into_the_cache(server, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(MovieLens1M, "URL", server.url)
+    monkeypatch.setattr(MovieLens1M, "CHECKSUM", MD5)
+    assert main(["download", "movielens-1m"]) == 0
+    assert (tmp_path / "frostline/ml-1m.zip").read_bytes() == DATA
+    assert "research use" in capsys.readouterr().err, "the licence is shown"
 
 
 @pytest.mark.parametrize("home", ["XDG_CACHE_HOME", "HOME"])

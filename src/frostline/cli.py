@@ -55,7 +55,7 @@ def main(argv: list[str] | None = None) -> int:
         return _complain(lambda: _data(arguments.name, arguments.markdown))
     if arguments.command == "download":
         with open(arguments.log or os.devnull, "w", encoding="utf-8") as log:
-            return _complain(lambda: _download(arguments.adapter, json.loads(arguments.options), arguments.file), log)
+            return _complain(lambda: _download(arguments.adapter, arguments.options, arguments.file), log)
     return _run_stage(arguments)
 
 
@@ -178,10 +178,16 @@ def _data(name: str | None, as_page: bool) -> None:
     print(cards.page() if as_page else cards.card(name) if name else cards.listing(), end="" if as_page else "\n")
 
 
-def _download(adapter: str, options: dict, only: str | None) -> None:
+def _download(adapter: str, options: str, only: str | None) -> None:
     from frostline.download import fetch_all
 
-    fetch_all(adapter, options, only)
+    try:
+        given = json.loads(options)
+    except ValueError as error:
+        raise FrostlineError(
+            f"--options {options!r} is not JSON ({error}). Write for example '{{\"size\": 1}}'"
+        ) from error
+    fetch_all(adapter, given, only)
 
 
 def _inspect(path: str) -> None:

@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from frostline import __version__, registry
+from frostline.config import read
 from frostline.dataset import DataFile
-from frostline.errors import FrostlineError
+from frostline.errors import FrostlineError, suggest
 
 TIMEOUT = 30.0
 """Seconds without a byte after which the connection is given up and resumed."""
@@ -59,7 +60,10 @@ def fetch_all(adapter: str, options: Mapping[str, Any], only: str | None = None)
     DownloadError
         See `fetch`; also when nothing of it can be downloaded.
     """
-    found = registry.load("adapters", adapter)(**options).files().values()
+    found = read(registry.load("adapters", adapter), options, adapter).files().values()
+    names = [file.name for file in found if file.url]
+    if only and names and only not in names:
+        raise DownloadError(f"'{adapter}' has no file '{only}', {suggest(only, names)}")
     files = [file for file in found if file.url and only in (None, file.name)]
     if not files:
         sources = ", ".join(sorted({f"{file.name} from {file.source}" for file in found if file.source}))

@@ -67,6 +67,18 @@ def test_every_system_meets_the_baseline_and_the_choice_meets_every_system(rows)
         assert [(r["system"], r["reference"]) for r in of(rows, metric, "choice")] == [(CHOICE, s) for s in KINDS]
 
 
+def test_C9_where_time_splits_neither_test_takes_the_seeds_for_draws_of_items():
+    """Under a split by time the interval is over users and items, Nadeau and Bengio's test is not given, and both say so."""
+    found = compare(results(), CHOSEN, None, PARAMS | {"replicates": "models"})
+    resampled = draw_means(results().by_seed(["ndcg@5"]), min(SEEDS), factors=("users", "items")).clip(0, 1)
+    good, base = (list(KINDS).index(system) for system in ("good", "base"))
+    low, high = interval(resampled[:, good] - resampled[:, base])
+    row = next(row for row in of(found, "ndcg@5", "baseline") if row["system"] == "good")
+    assert (row["ci_low"], row["ci_high"]) == (pytest.approx(low), pytest.approx(high))
+    assert all(row["corrected_p"] is None for row in found)
+    assert "seeds are no random draws of items: no corrected test" in row["note"]
+
+
 def per_user(found, metric):
     """Mean over seeds of each user's figure, by plain loops."""
     seen = {}
