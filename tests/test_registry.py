@@ -61,8 +61,8 @@ def test_P1_a_component_of_an_installed_package_is_found_by_its_name(installed):
         ),
         (
             "adapters",
-            "movielens-10m",
-            r"unknown adapter 'movielens-10m': did you mean 'movielens-1.*'\? Allowed: .*, ifdb, ",
+            "movielens-11m",
+            r"unknown adapter 'movielens-11m': did you mean 'movielens-1.*'\? Allowed: .*, ifdb, ",
         ),
         ("methods", "???", r"unknown method '\?\?\?': Allowed: .*, constant, "),
         ("methods", "a:", r"unknown method 'a:': "),

@@ -77,7 +77,14 @@ def table(folder, world, ties, renamed=None):
         given = [f"{name}.parquet" for name in ("items", "queries", "labels", "train")]
         files.run(evaluate.run, [*given, "scores.npy"], outputs, **params)
         inputs |= {f"{name}[1,{system},test]": files.path(file) for name, file in outputs.items()}
-    params = {"seeds": [1], "systems": SYSTEMS, "k": (10,), "primary": "ndcg@10", "baseline": "grouped_popularity"}
+    params = {
+        "seeds": [1],
+        "replicates": "draws",
+        "systems": SYSTEMS,
+        "k": (10,),
+        "primary": "ndcg@10",
+        "baseline": "grouped_popularity",
+    }
     results = read_results(Job("aggregate", inputs, {}, params), "test")
     checks, systems = tie_checks(results, "ndcg@10", ties)
     return leaderboard(results, params), checks[0], systems
