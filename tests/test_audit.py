@@ -32,6 +32,7 @@ SPLIT = {
     "min_interactions": 2,
     "val_folds": 2,
 }
+CONTENT = {"tags": {"as": "categories"}, "year": {"as": "number"}, "title": {"as": "text"}}
 PARAMS = {
     "systems": SYSTEMS,
     "seeds": SEEDS,
@@ -43,7 +44,7 @@ PARAMS = {
     "baseline": "grouped_popularity_personal",
     "split": SPLIT,
     "category": "tags",
-    "content": {"tags": {"as": "categories"}},
+    "content": CONTENT,
     "brought": [],
 }
 IN_TRAIN, OWN_LABELS, ONE_FOLD, LOST, HISTORY, SHARES = (  # C2, C2, C1, C1, C1, C3
@@ -55,7 +56,7 @@ IN_TRAIN, OWN_LABELS, ONE_FOLD, LOST, HISTORY, SHARES = (  # C2, C2, C1, C1, C1,
     "strata give their shares",
 )
 LEAK, CHOICE, CHANGED, STALE = (  # C2, C5
-    "no label file is an ancestor of content, donors, models or scores",
+    "no label, and no popularity of a cold item, is an ancestor of content, donors, models or scores",
     "no test label is an ancestor of a choice, or of anything before evaluation",
     "every file is what its provenance says",
     "all results descend from the same versions of their inputs",
@@ -72,7 +73,7 @@ def put(stage, path, value):
     made.write_json("it", value) if path.endswith("json") else made.write_table("it", value)
 
 
-def run_ingest(path="results/ingest"):
+def run_ingest(path="results/ingest", **extra):
     """Users of two tastes and items of two kinds, so that there is something to learn."""
     rng = np.random.default_rng(0)
     kind, taste = rng.integers(0, 2, 60), rng.integers(0, 2, 50)
@@ -80,7 +81,9 @@ def run_ingest(path="results/ingest"):
     table = {"user": [f"u{n:02}" for n in user], "item": [f"i{n:02}" for n in item], "weight": np.ones(len(user))}
     put("ingest", f"{path}/interactions.parquet", pa.table(table))
     tags = [["ab"[k], "x"] if n % 3 else ["ab"[k]] for n, k in enumerate(kind)]
-    put("ingest", f"{path}/items.parquet", pa.table({"item_id": [f"i{n:02}" for n in range(60)], "tags": tags}))
+    columns = {"item_id": [f"i{n:02}" for n in range(60)], "tags": tags, "year": [1990.0 + n % 9 for n in range(60)]}
+    columns |= {"title": [f"the {'ab'[k]}{n % 7} of {n % 11}" for n, k in enumerate(kind)]} | extra
+    put("ingest", f"{path}/items.parquet", pa.table(columns))
     put("ingest", f"{path}/quality.json", {"interactions": {"kept": len(user)}})
 
 
@@ -102,7 +105,7 @@ def run_content(seed):
         content.run,
         inputs,
         outputs | {"vocabulary": at(seed, "content/vocabulary.json")},
-        content={"tags": {"as": "categories"}},
+        content=CONTENT,
     )
 
 
@@ -112,7 +115,7 @@ def run_donor(seed, peek=(), factors=4):
     job(fit_donor.run, inputs, {"donor": at(seed, "donors/als/donor.npz")}, donor="als", options=options, seed=seed)
 
 
-def run_system(seed, system):
+def run_system(seed, system, peek=()):
     method = system.rpartition("+")[2]
     folder = at(seed, f"systems/{system}")
     knows = {"queries": at(seed, "split/queries.parquet")}
@@ -122,6 +125,7 @@ def run_system(seed, system):
         knows["content"] = at(seed, "content/warm.npz")
     if "+" in system:
         knows["donor0"] = at(seed, "donors/als/donor.npz")
+    knows |= {f"peek{number}": path for number, path in enumerate(peek)}
     of = {"method": method, "points": [{"donor": 0, "options": {}}], "seed": seed}
     if method == "linmap":
         job(fit_method.run, knows, {"model": f"{folder}/model.npz"}, **of)

@@ -26,6 +26,7 @@ def lineage_checks(job: Job) -> tuple[list[dict], list[dict]]:
     checks : list of {name, result, detail}
     graph : list of {source, target, files}
     """
+    strata = {job.inputs[name] for name in job.family("strata").values()}
     tests, vals = ({job.inputs[f"{fold}[{seed}]"] for seed in job.params["seeds"]} for fold in (TEST, VAL))
     ancestors: dict[str, dict] = {}
     digests: dict[str, set[str]] = {}
@@ -46,15 +47,23 @@ def lineage_checks(job: Job) -> tuple[list[dict], list[dict]]:
     for file in proved.keys() & digests.keys():
         digests[file].add(proved[file]["digest"])
     stale = sorted(file for file, found in digests.items() if len(found) > 1)
+    everything = {
+        file for file, entry in ancestors.items() if entry["stage"] == "ingest" and Path(file).stem == "interactions"
+    }
     checks = [
         check(
-            "no label file is an ancestor of content, donors, models or scores",
-            _descents(ancestors, FREE_OF_LABELS, tests | vals, beyond=LEARNING),
+            "no label, and no popularity of a cold item, is an ancestor of content, donors, models or scores",
+            _descents(ancestors, FREE_OF_LABELS, tests | vals | strata, beyond=LEARNING),
             "holds for every file; val labels reach scores only by way of the stages that may learn from them",
         ),
         check(
             "no test label is an ancestor of a choice, or of anything before evaluation",
-            _descents(ancestors, (*FREE_OF_LABELS, *LEARNING, "select"), tests),
+            _descents(ancestors, (*FREE_OF_LABELS, *LEARNING, "select"), tests | strata),
+            "holds for every file",
+        ),
+        check(
+            "nothing descends from all interactions but by way of the split",
+            _descents(ancestors, (*FREE_OF_LABELS, *LEARNING, "select"), everything, beyond=("split",)),
             "holds for every file",
         ),
         check("every file is what its provenance says", changed, "holds for every file that the audit read"),
