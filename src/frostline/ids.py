@@ -18,11 +18,11 @@ class Ids:
     def encode(self, ids: pa.ChunkedArray | pa.Array) -> np.ndarray:
         """Number of each id, int64; −1 for what is null, blank, or spells a missing value."""
         code, names = coded(ids)
-        is_missing = pc.is_in(pc.utf8_trim_whitespace(names), pa.array(MISSING)).to_numpy(zero_copy_only=False)
+        place = np.append(pc.index_in(names, self.values).fill_null(-1).to_numpy().astype(np.int64), -1)
         is_used = np.zeros(len(names) + 1, dtype=bool)
         is_used[code] = True
-        place = np.append(pc.index_in(names, self.values).fill_null(-1).to_numpy().astype(np.int64), -1)
-        new = np.flatnonzero(is_used[:-1] & ~is_missing & (place[:-1] < 0))
+        new = np.flatnonzero(is_used[:-1] & (place[:-1] < 0))
+        new = new[~is_missing(names.take(pa.array(new)))]
         place[new] = len(self.values) + np.arange(len(new))
         self.values = pa.concat_arrays([self.values, names.take(pa.array(new))])
         return place[code]
@@ -34,6 +34,11 @@ class Ids:
         rank[order.to_numpy()] = np.arange(len(order))
         self.values = self.values.take(order)
         return rank
+
+
+def is_missing(ids: pa.StringArray) -> np.ndarray:
+    """Which ids are blank or spell a missing value."""
+    return pc.is_in(pc.utf8_trim_whitespace(ids), pa.array(MISSING)).to_numpy(zero_copy_only=False)
 
 
 def coded(ids: pa.ChunkedArray | pa.Array) -> tuple[np.ndarray, pa.StringArray]:

@@ -24,7 +24,7 @@ PART = 2**18
 """Rows that are sorted at once; of more than 128 times as many, a 128th."""
 
 
-BATCH = 2**19
+BATCH = 2**18
 """Rows that are read at once."""
 
 
@@ -73,8 +73,10 @@ def read(
         has_content = item >= 0
         origin.drop(drops, "no_content", item == UNKNOWN, "item")
         origin.drop(drops, "weight_not_positive", has_content & (weight <= 0), "weight")
-        is_low = has_content & (weight > 0) & (weight < (min_weight or 0))
-        origin.drop(drops, "weight_below_minimum", is_low, "weight")
+        is_low = np.zeros(len(user), dtype=bool)
+        if min_weight is not None and "weight" in batch.column_names:
+            is_low = has_content & (weight > 0) & (weight < min_weight)
+            origin.drop(drops, "weight_below_minimum", is_low, "weight")
         kept = np.flatnonzero(has_content & (user >= 0) & (weight > 0) & ~is_low)
         time = batch["time"] if "time" in batch.column_names else pa.chunked_array([pa.nulls(len(user), pa.int64())])
         rows.append(
@@ -96,6 +98,10 @@ def read(
             f"has no times, and `repeats: {repeats}` needs them",
             "Name the column of times, or use sum or count",
             file=name,
+        )
+    if min_weight is not None and "weight" not in columns:
+        raise InputError(
+            f"has no weights, and `min_weight: {min_weight:g}` needs them", "Name the column of weights", file=name
         )
     if not len(rows):
         raise InputError("no interaction is left after cleaning", "Look at its weights and items", file=name)

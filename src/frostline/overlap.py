@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from frostline.dataset import MISSING, Dataset
+from frostline.dataset import Dataset
 from frostline.errors import InputError
-from frostline.ids import Ids, coded
+from frostline.ids import Ids, coded, is_missing
 
 UNKNOWN, NO_ID = -2, -1
 _COMPARED = 100_000
@@ -29,9 +29,10 @@ class Overlap:
     def place(self, ids: pa.ChunkedArray | pa.Array, row: np.ndarray, batch: pa.Table) -> np.ndarray:
         """Place of each id among the items with content, `UNKNOWN` where it has none, `NO_ID` where it is missing."""
         code, names = coded(ids)
-        is_missing = pc.is_in(pc.utf8_trim_whitespace(names), pa.array(MISSING)).to_numpy(zero_copy_only=False)
         known = pc.index_in(names, self._item_ids).fill_null(UNKNOWN).to_numpy().astype(np.int64)
-        place = np.append(np.where(is_missing, NO_ID, known), NO_ID)[code]
+        unknown = np.flatnonzero(known == UNKNOWN)
+        known[unknown[is_missing(names.take(pa.array(unknown)))]] = NO_ID
+        place = np.append(known, NO_ID)[code]
         absent = np.flatnonzero(place == UNKNOWN)
         if len(absent):
             self._absent.encode(names.take(pa.array(np.unique(code[absent]))))

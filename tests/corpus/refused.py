@@ -347,6 +347,11 @@ TABLES = {
         {"min_weight": 4.0},
         "clicks.csv: no interaction is left after cleaning",
     ),
+    "minimum of weights that there are not": (
+        GOOD,
+        {"min_weight": 4.0},
+        "clicks.csv: has no weights, and `min_weight: 4` needs them. Name the column of weights",
+    ),
     "parquet with a struct of ids": (
         parquet(user=[{"id": "u"}], item=["i1"]),
         {},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 from typing import BinaryIO
 
@@ -31,13 +32,16 @@ class Bytes:
         self.compression = next((kind for start, kind in _MAGIC.items() if magic.startswith(start)), None)
         self._limit = max(FREE, RATIO * self._file.seek(0, io.SEEK_END)) if self.compression else None
 
-    def fresh(self) -> Counted:
-        """A stream over all (inflated) bytes. The last stream that was asked for is the one that may be read."""
+    def fresh(self, is_utf8: bool = False) -> Counted:
+        """A stream over all (inflated) bytes; reading raises UnicodeDecodeError where they should be UTF-8 and are not.
+
+        The last stream that was asked for is the one that may be read.
+        """
         self._file.seek(0)
         stream = self._file
         if self.compression:
             stream = pa.CompressedInputStream(pa.PythonFile(_Lent(self._file), "r"), self.compression)
-        return Counted(stream, self.name, self._limit)
+        return Counted(stream, self.name, self._limit, is_utf8)
 
     def start(self, size: int = 2**12) -> bytes:
         """The first bytes."""
@@ -67,10 +71,11 @@ class Counted(io.RawIOBase):
     has_nul : bool
     """
 
-    def __init__(self, stream, name: str, limit: int | None) -> None:
+    def __init__(self, stream, name: str, limit: int | None, is_utf8: bool) -> None:
         self._stream, self._name, self._limit = stream, name, limit
         self._size = self.lines = self.quotes = self._trailing = 0
         self.has_nul = False
+        self._decoder = codecs.getincrementaldecoder("utf-8")() if is_utf8 else None
 
     def readable(self) -> bool:
         return True
@@ -87,6 +92,8 @@ class Counted(io.RawIOBase):
             raise InputError(
                 f"is damaged or cut short ({error})", "Get it again from where it came from", file=self._name
             ) from error
+        if self._decoder:
+            self._decoder.decode(data, final=not data)
         if data:
             self._count(data)
         if self._limit is not None and self._size > self._limit:

@@ -38,7 +38,8 @@ class SeparatedText(Source):
             self.notes.append(f"{self.name}: the separator was recognised as {SEPARATORS[best]}")
 
     def batches(self, columns: Sequence[str]) -> Iterator[tuple[pa.Table, np.ndarray]]:
-        stream = self._bytes.fresh()
+        # Arrow looks at the columns that it converts, and would print that it cannot show a malformed record.
+        stream = self._bytes.fresh(is_utf8=self._encoding == "utf-8")
         wrong: list[tuple[int, int]] = []
 
         def note_wrong(row: arrow_csv.InvalidRow) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -51,6 +53,8 @@ class Times:
 
     def _in_seconds(self, column: Column, number: np.ndarray, known: np.ndarray) -> pa.Array:
         # Seconds reach 1e11 in the year 5138; milliseconds reached it in 1973.
+        if self._unit == 0 and number.min(initial=0) > -1e11 and number.max(initial=0) < 1e11:
+            return pa.array(np.floor(number).astype(np.int64), mask=~known)
         thousands = np.searchsorted([1e11, 1e14, 1e17], np.abs(number), side="right")
         telling = known & (number != 0)
         if self._unit is None and telling.any():
@@ -69,11 +73,11 @@ class Times:
             if len(known):
                 self._is_number = is_castable(pc.utf8_trim_whitespace(known[:1]), pa.float64())
         if self._is_number is not False:
-            if is_castable(column.values, pa.int64()):
+            with suppress(pa.ArrowException):
                 return column.values.cast(pa.int64())
             whole = column.parsed(pa.int64(), lambda text: _PROBLEM) if self._is_whole(column) else None
             return column.parsed(pa.float64(), lambda text: _PROBLEM) if whole is None else whole
-        if is_castable(column.values, pa.timestamp("us", "UTC")):
+        with suppress(pa.ArrowException):
             return column.values.cast(pa.timestamp("us", "UTC"))
         if pc.any(pc.match_substring_regex(column.values, _NO_ZONE)).as_py():
             self._say(column, "times without a zone were taken as UTC")
