@@ -142,6 +142,7 @@ QUALITY = {
     "content": {EVIL: {"kind": "categories", "present": 600, "share": 0.5}},
     "time": {"first": "2019-01-01T23:41:03", "last": "2023-12-31T16:38:31", "missing": 7},
     "notes": [f"the separator was {EVIL}"],
+    "suspicious": [f"every item is {EVIL}"],
     "examples": {"no_content": [{"file": "clicks.csv", "row": 1017, "value": EVIL}]},
 }
 

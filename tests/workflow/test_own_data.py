@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import gzip
+import json
 import os
 
 import numpy as np
@@ -28,15 +30,18 @@ def tables() -> tuple[pa.Table, pa.Table]:
     return interactions, items.set_column(1, "categories", joined)
 
 
-def run(folder, interactions: pa.Table, items: pa.Table) -> Workspace:
-    experiment = copy.deepcopy(SMALL) | {
-        "data": {"adapter": "table", "interactions": "clicks.csv", "items": "products.csv"},
+def experiment_on(interactions: str, items: str) -> dict:
+    return copy.deepcopy(SMALL) | {
+        "data": {"adapter": "table", "interactions": interactions, "items": items},
         "content": [{"field": "categories", "as": "categories", "separator": "|"}, {"field": "year", "as": "number"}],
         "seeds": [1],
     }
+
+
+def run(folder, interactions: pa.Table, items: pa.Table) -> Workspace:
     pacsv.write_csv(interactions, folder / "clicks.csv")
     pacsv.write_csv(items, folder / "products.csv")
-    workspace = Workspace(folder, experiment)
+    workspace = Workspace(folder, experiment_on("clicks.csv", "products.csv"))
     workspace.run()
     return workspace
 
@@ -54,6 +59,25 @@ def test_shuffled_rows_give_the_same_bytes(plain, tables, tmp_path):
     expected, found = plain.payloads(), shuffled.payloads()
     moved = {path for path in expected if expected[path] != found[path]}
     assert moved <= {"results/small/ingest/quality.json", "results/small/report/index.html"}
+
+
+@pytest.mark.parametrize("place", ["my données", "my données/*.jsonl.gz"])
+def test_a_folder_or_a_pattern_of_files_gives_the_bytes_of_one_file(plain, tables, tmp_path, place):
+    """C10: however the input is cut and written, in a path with spaces and letters of any kind."""
+    interactions, items = tables
+    folder = tmp_path / "my données"
+    folder.mkdir()
+    for part in range(3):
+        rows = interactions.take(list(range(part, interactions.num_rows, 3))).to_pylist()
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (folder / f"part {part}.jsonl.gz").write_bytes(gzip.compress(text.encode()))
+    (folder / "_SUCCESS").touch()
+    pq.write_table(items, tmp_path / "products.parquet")
+    experiment = experiment_on(place, "products.parquet")
+    workspace = Workspace(tmp_path, experiment)
+    target = "results/small/ingest/interactions.parquet"
+    workspace.run(target)
+    assert (tmp_path / target).read_bytes() == (plain.folder / target).read_bytes()
 
 
 def test_order_preserving_relabelling_changes_no_metric(plain, tables, tmp_path):
