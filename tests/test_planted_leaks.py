@@ -20,6 +20,7 @@ from tests.test_audit import (
     ONE_FOLD,
     PARAMS,
     SEEDS,
+    SPLIT,
     STALE,
     SYSTEMS,
     at,
@@ -41,6 +42,7 @@ __all__ = ["clean", "place"]  # fixtures
 
 EVERYTHING = "nothing descends from all interactions but by way of the split"
 FITTED = "content is fitted on warm items alone"
+IN_TIME = "each interaction is of its file's own time"
 LATER = "no content field could only be known later"
 TWICE = "no cold item is listed twice, warm under another id"
 CONSTANT = "the control 'constant' is worth exactly chance"
@@ -154,6 +156,26 @@ def items_sorted_by_popularity(patch):
     everything_again()
 
 
+def interaction_after_t(patch):
+    """A split by time that leaves a later interaction with a warm item in train."""
+
+    def change(tables):
+        train = tables["train"]
+        late = train["time"].to_numpy().copy()
+        late[0] = 10**9
+        return tables | {"train": train.set_column(train.column_names.index("time"), "time", pa.array(late))}
+
+    changes = {"kind": "temporal", "t1": 0.6, "t2": 0.8}
+    temporal = {key: value for key, value in (SPLIT | changes).items() if key not in ("test", "val")}
+    patch.setitem(PARAMS, "split", temporal)
+    patch.setattr("tests.test_audit.SPLIT", temporal)
+    run_ingest(times=True)
+    everything_again()
+    assert run_audit() == {}
+    leaky_split(patch, change)
+    everything_again()
+
+
 def mean_rating_as_content(patch):
     run_ingest(avg_rating=np.linspace(1, 5, 60).tolist())
     patch.setitem(PARAMS, "content", PARAMS["content"] | {"avg_rating": {"as": "number"}})
@@ -162,6 +184,8 @@ def mean_rating_as_content(patch):
 
 
 def item_listed_twice(patch):
+    """And a split that does not look."""
+    patch.setattr(split, "identities", lambda catalogue: np.full(catalogue.num_rows, -1))
     run_ingest(tags=[["a"]] * 60, year=[1990.0] * 60, title=[f"title {n // 2}" for n in range(60)])
     everything_again()
 
@@ -240,6 +264,7 @@ LEAKS = [
     (winner_chosen_on_test, {CHOICE}),
     (popularity_bucket_of_cold_items, {LEAK, CHOICE}),
     (items_sorted_by_popularity, {ONE_FOLD}),
+    (interaction_after_t, {IN_TIME}),
     (mean_rating_as_content, {LATER}),
     (item_listed_twice, {TWICE}),
     (random_that_saw_the_labels, {RANDOM}),

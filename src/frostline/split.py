@@ -17,6 +17,7 @@ from frostline.errors import InputError
 from frostline.folds import TEST, VAL, WARM
 from frostline.split_options import TEMPORAL, Split, TemporalSplit
 from frostline.temporal import NOWHERE, cut, describe_items
+from frostline.twins import identities
 
 
 def run(job: Job) -> None:
@@ -25,7 +26,7 @@ def run(job: Job) -> None:
     options = TemporalSplit(**given) if given.get("kind") == TEMPORAL else Split(**given)
     interactions = job.read_table("interactions")
     category_field = job.params["category"]
-    known = job.read_table("catalogue", columns=["item_id", *([category_field] if category_field else [])])
+    known = job.read_table("catalogue")
 
     n_users = len(pc.unique(interactions["user"]))
     if isinstance(options, TemporalSplit):
@@ -33,15 +34,17 @@ def run(job: Job) -> None:
     item_ids = pc.unique(interactions["item"]).sort()
     item = pc.index_in(interactions["item"], item_ids).to_numpy()
     counts = np.bincount(item, minlength=len(item_ids))
+    rows = pc.index_in(item_ids, known["item_id"].combine_chunks())
+    categories = [()] * len(item_ids)
     if category_field:
-        rows = pc.index_in(item_ids, known["item_id"].combine_chunks())
         categories = known[category_field].combine_chunks().take(rows).to_pylist()
-    else:
-        categories = [[] for _ in item_ids]
     if isinstance(options, TemporalSplit):
         draw = describe_items(fold_of, counts, categories, by_time, options)
     else:
-        draw = draw_items(counts, categories, options, seed, job.params.get("folds"))
+        # An item that is listed twice is not new as long as its other listing is warm: both stay warm.
+        is_twin = identities(known)[rows.to_numpy()] >= 0
+        draw = draw_items(np.where(is_twin, 0, counts), categories, options, seed, job.params.get("folds"))
+        draw.report["listed_twice"] = int(is_twin.sum())
 
     user_ids = pc.unique(interactions["user"]).sort()
     user = pc.index_in(interactions["user"], user_ids).to_numpy()

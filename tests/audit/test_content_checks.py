@@ -6,7 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from frostline.api import Content
-from frostline.audit.duplicates import duplicates, identities, twins
+from frostline.audit.duplicates import duplicates, twins
 from frostline.audit.later_known import later_known, measure, name_says_so
 from frostline.encoding import encode_number
 
@@ -87,21 +87,6 @@ def test_a_field_that_could_only_be_known_later_is_flagged_with_its_evidence(fie
 def test_with_few_items_nothing_is_said():
     measured = [{"x": dict.fromkeys(("warm", "test", "counts", "weights"))}]
     assert later_known(measured, 10)[0][0]["result"] == "passed"
-
-
-CATALOGUE = pa.table({
-    "item_id": ["a", "b", "c", "d", "e", "f"],
-    "tags": [["x"], ["x"], ["x"], ["y"], ["x"], ["x"]],
-    "title": ["Heat", "Heat", "Alien", "Heat", "", ""],
-})  # fmt: skip
-KINDS = {"tags": "categories", "title": "text"}
-
-
-def test_items_are_the_same_where_all_content_is_and_a_text_among_it():
-    identity = identities(CATALOGUE, KINDS)
-    assert identity[0] == identity[1] and len({*identity[[0, 2, 3]]}) == 3
-    assert identity[[4, 5]].tolist() == [-1, -1]
-    assert (identities(CATALOGUE, {"tags": "categories"}) == -1).all()
 
 
 def test_a_cold_item_is_a_twin_only_of_a_warm_one():

@@ -19,16 +19,26 @@ pytestmark = pytest.mark.workflow
 def test_items_that_are_listed_twice_fail_the_audit_after_the_report_is_written(tmp_path):
     """The planted leak of the issue: one product under two ids, one of them warm and one cold."""
     data = Synthetic(users=150, items=120, interactions=4000).read({}, {})
-    interactions = data.interactions.select(["user", "item"]).cast(pa.schema([("user", "string"), ("item", "string")]))
+    columns = pa.schema([("user", "string"), ("item", "string"), ("time", "int64")])
+    interactions = data.interactions.select(columns.names).cast(columns)
     ids = data.items["item_id"].to_pylist()
     tags = ["|".join(names) for names in data.items["categories"].to_pylist()]
     # Every item has a neighbour of the same name and kind.
-    columns = {"item_id": ids, "title": [f"product {n // 2}" for n in range(len(ids))], "tags": tags[::2] + tags[::2]}
-    columns["tags"] = [columns["tags"][n // 2] for n in range(len(ids))]
+    columns = {"item_id": ids, "title": [f"product {n // 2}" for n in range(len(ids))]}
+    columns["tags"] = [tags[n // 2] for n in range(len(ids))]
     experiment = copy.deepcopy(SMALL) | {
         "data": {"adapter": "table", "interactions": "clicks.csv", "items": "products.csv"},
         "content": [{"field": "tags", "as": "categories", "separator": "|"}, {"field": "title", "as": "text"}],
         "seeds": [1],
+        # Where items are drawn both listings stay warm; time does not ask.
+        "split": {
+            "kind": "temporal",
+            "t1": 0.6,
+            "t2": 0.8,
+            "min_interactions": 3,
+            "val_folds": 3,
+            "popularity_buckets": 2,
+        },
         "methods": {"knn": {"k": 5}},
     }
     pacsv.write_csv(interactions, tmp_path / "clicks.csv")

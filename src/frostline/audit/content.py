@@ -11,10 +11,11 @@ import pyarrow.compute as pc
 from frostline.api import Content
 from frostline.artifacts import Job
 from frostline.audit.checks import check
-from frostline.audit.duplicates import duplicates, identities, twins
+from frostline.audit.duplicates import duplicates, twins
 from frostline.audit.later_known import later_known, measure
 from frostline.encoding import encode
 from frostline.folds import TEST, WARM
+from frostline.twins import identities
 
 
 def is_fitted_on_warm(
@@ -46,7 +47,7 @@ def content_checks(job: Job) -> tuple[list[dict], dict]:
     """
     kinds = {name: options["as"] for name, options in job.params["content"].items()}
     catalogue = job.read_table("catalogue")
-    identity = identities(catalogue, kinds)
+    identity = identities(catalogue)
     measured, listed, n_cold, n_test, fitted = [], {}, 0, 0, []
     for seed in job.params["seeds"]:
         items, train, test = (job.read_table(f"{name}[{seed}]") for name in ("items", "train", TEST))

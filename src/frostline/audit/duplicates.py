@@ -1,7 +1,6 @@
 """Is a cold item listed a second time, under another id, as a warm one?
 
-Then its interactions are in training after all. Items are the same where all their content is and a text, such as a
-title, is part of it: that two films share their genres says nothing.
+Then its interactions are in training after all. A split that draws items keeps both listings warm; one by time cannot.
 """
 
 from __future__ import annotations
@@ -9,35 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pyarrow as pa
 
 from frostline.audit.checks import FAILED, WARNING, check
 from frostline.folds import WARM
 
 TOO_MANY = 0.01
 """Share of the cold items above which the check fails."""
-
-
-def identities(catalogue: pa.Table, kinds: Mapping[str, str]) -> np.ndarray:
-    """A number for each item's content, equal where all of it is equal; −1 where no text tells the item from others.
-
-    Parameters
-    ----------
-    catalogue : pyarrow.Table
-        As ingest writes it.
-    kinds : dict
-        Kind of each content field.
-    """
-    texts = [name for name, kind in kinds.items() if kind == "text"]
-    rows = catalogue.select(list(kinds)).to_pylist()
-    known: dict[tuple, int] = {}
-    return np.array(
-        [
-            known.setdefault(tuple(map(repr, row.values())), len(known)) if any(row[name] for name in texts) else -1
-            for row in rows
-        ],
-        dtype=np.int64,
-    )
 
 
 def twins(identity: np.ndarray, fold: np.ndarray) -> np.ndarray:
