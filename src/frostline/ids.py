@@ -17,15 +17,17 @@ class Ids:
 
     def encode(self, ids: pa.ChunkedArray | pa.Array) -> np.ndarray:
         """Number of each id, int64; −1 for what is null, blank, or spells a missing value."""
-        code, names = coded(ids)
-        place = np.append(pc.index_in(names, self.values).fill_null(-1).to_numpy().astype(np.int64), -1)
-        is_used = np.zeros(len(names) + 1, dtype=bool)
-        is_used[code] = True
-        new = np.flatnonzero(is_used[:-1] & (place[:-1] < 0))
-        new = new[~is_missing(names.take(pa.array(new)))]
-        place[new] = len(self.values) + np.arange(len(new))
-        self.values = pa.concat_arrays([self.values, names.take(pa.array(new))])
-        return place[code]
+        place = place_among(ids, self.values)
+        unknown = np.flatnonzero(place < 0)
+        if len(unknown):
+            code, names = coded(ids.take(pa.array(unknown)))
+            used = np.unique(code[code < len(names)])
+            new = used[~is_missing(names.take(pa.array(used)))]
+            number = np.full(len(names) + 1, -1)
+            number[new] = len(self.values) + np.arange(len(new))
+            place[unknown] = number[code]
+            self.values = pa.concat_arrays([self.values, names.take(pa.array(new))])
+        return place
 
     def sort(self) -> np.ndarray:
         """Sort the ids, and return the new number of each old one."""
@@ -34,6 +36,15 @@ class Ids:
         rank[order.to_numpy()] = np.arange(len(order))
         self.values = self.values.take(order)
         return rank
+
+
+def place_among(ids: pa.ChunkedArray | pa.Array, known: pa.StringArray) -> np.ndarray:
+    """Place of each id among the known ones, int64; −1 where it is not one of them."""
+    if pa.types.is_dictionary(ids.type):
+        code, names = coded(ids)
+        return np.append(place_among(names, known), -1)[code]
+    # As they come, and not each different one once: finding the different ones takes longer than looking all of them up.
+    return pc.index_in(ids, known).fill_null(-1).to_numpy().astype(np.int64)
 
 
 def is_missing(ids: pa.StringArray) -> np.ndarray:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from frostline.dataset import Dataset
 from frostline.errors import InputError
-from frostline.ids import Ids, coded, is_missing
+from frostline.ids import Ids, coded, is_missing, place_among
 
 UNKNOWN, NO_ID = -2, -1
 _COMPARED = 100_000
@@ -28,14 +28,14 @@ class Overlap:
 
     def place(self, ids: pa.ChunkedArray | pa.Array, row: np.ndarray, batch: pa.Table) -> np.ndarray:
         """Place of each id among the items with content, `UNKNOWN` where it has none, `NO_ID` where it is missing."""
-        code, names = coded(ids)
-        known = pc.index_in(names, self._item_ids).fill_null(UNKNOWN).to_numpy().astype(np.int64)
-        unknown = np.flatnonzero(known == UNKNOWN)
-        known[unknown[is_missing(names.take(pa.array(unknown)))]] = NO_ID
-        place = np.append(known, NO_ID)[code]
+        place = place_among(ids, self._item_ids)
+        unknown = np.flatnonzero(place < 0)
+        if len(unknown):
+            code, names = coded(ids.take(pa.array(unknown)))
+            place[unknown] = np.where(np.append(is_missing(names), True), NO_ID, UNKNOWN)[code]
         absent = np.flatnonzero(place == UNKNOWN)
         if len(absent):
-            self._absent.encode(names.take(pa.array(np.unique(code[absent]))))
+            self._absent.encode(ids.take(pa.array(absent)))
             if self._first is None:
                 at = int(absent[0])
                 file = batch["file"][at].as_py() if "file" in batch.column_names else None
