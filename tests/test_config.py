@@ -606,3 +606,27 @@ def test_folds_share_out_the_items_among_the_seeds():
 def test_folds_that_cannot_be_are_named(seeds, split, says):
     with pytest.raises(ConfigError, match=says):
         load(with_folds(seeds, **split))
+
+
+def test_a_donor_may_be_started_again():
+    """The same donor under two labels: its systems are told apart by the random start alone."""
+    again = {"als": {"factors": 8}, "als_again": {"donor": "als", "factors": 8, "restart": 1}, "wide": {"donor": "als"}}
+    demo = only(changed("/donors", again))
+    given = {name: json.loads(plan.spec("fit_donor", demo, donor=name, point="0", seed="42")) for name in again}
+    assert given["als_again"] == given["als"] | {"restart": 1} and "restart" not in given["als"]
+    restarts = json.loads(plan.spec("significance", demo))["restarts"]
+    assert sorted(restarts) == [["als+knn", "als_again+knn"], ["als+linmap", "als_again+linmap"]]
+    assert json.loads(plan.spec("significance", only(full())))["restarts"] == []
+
+
+@pytest.mark.parametrize("value", [-1, 1.5, True, "1", [0, 1]])
+def test_a_restart_is_a_number(value):
+    found = message("/donors/als/restart", value)
+    assert (
+        found == f"experiments.demo.donors.als.restart: numbers a random start, a whole number from 0 up, not {value!r}"
+    )
+
+
+def test_a_donor_that_was_trained_elsewhere_has_no_other_start():
+    found = message("/donors/als", {"donor": "scores", "path": "x.parquet", "restart": 1})
+    assert found.startswith("experiments.demo.donors.als.restart: 'scores' is trained elsewhere")

@@ -213,7 +213,7 @@ def test_a_method_reads_only_what_it_declares(files, world):
     assert not (files.folder / "scores_test.npy").exists()
 
 
-def donate(files, donor, **options):
+def donate(files, donor, restart=0, **options):
     files.run(
         fit_donor.run,
         ["train.parquet", "items.parquet", "queries.parquet"],
@@ -221,8 +221,18 @@ def donate(files, donor, **options):
         donor=donor,
         options=options,
         seed=1,
+        restart=restart,
     )
     return files.get("donor.npz")
+
+
+def test_a_restart_draws_what_is_random_in_a_donor_anew_and_nothing_else(files, world):
+    lay_out(files, *world(7))
+    first, same, other = (donate(files, "als", restart, factors=2)["right"] for restart in (0, 0, 1))
+    np.testing.assert_array_equal(first, same)
+    assert not np.allclose(first, other)
+    exact = [donate(files, "ease", restart)["right"] for restart in (0, 1)]
+    np.testing.assert_array_equal(*(part.toarray() if hasattr(part, "toarray") else part for part in exact))
 
 
 def test_C17_a_donor_sees_the_warm_items_and_their_interactions_and_nothing_else(files, world):

@@ -70,11 +70,15 @@ class Data:
 
 @dataclass(frozen=True)
 class Component:
-    """A donor or a method under its label, with the points of its grid: one where no parameter is a list."""
+    """A donor or a method under its label, with the points of its grid: one where no parameter is a list.
+
+    `restart` numbers a donor's random start: with another number all that is random in its training is drawn anew.
+    """
 
     label: str
     name: str
     points: tuple[dict[str, Any], ...]
+    restart: int = 0
 
 
 @dataclass(frozen=True)
@@ -257,7 +261,12 @@ def _components(group: str, raw: Mapping[str, Any], where: str) -> dict[str, Com
         if label in found:
             raise ConfigError(f"{place}: the label '{label}' is used twice. Give each {selector} its own")
         component_class = _located(group, name, place)
-        found[label] = Component(label, name, _points(component_class, params, place))
+        restart = params.pop("restart", 0) if group == "donors" else 0
+        if not isinstance(restart, int) or isinstance(restart, bool) or restart < 0:
+            raise ConfigError(f"{place}.restart: numbers a random start, a whole number from 0 up, not {restart!r}")
+        if restart and hasattr(component_class, "files"):
+            raise ConfigError(f"{place}.restart: '{name}' is trained elsewhere, so it has no other start. Remove it")
+        found[label] = Component(label, name, _points(component_class, params, place), restart)
     return found
 
 

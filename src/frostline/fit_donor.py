@@ -11,6 +11,7 @@ from frostline.artifacts import Job
 from frostline.errors import FrostlineError
 from frostline.folds import WARM
 from frostline.loading import train_matrix
+from frostline.seeds import restarted
 
 BROUGHT = "brought_"
 """Inputs whose names begin so are files of the user's."""
@@ -23,13 +24,14 @@ def run(job: Job) -> None:
     """
     donor = registry.load("donors", job.params["donor"])(**job.params["options"])
     train = train_matrix(job)
+    seed = restarted(job.params["seed"], job.params.get("restart", 0))
     if any(name.startswith(BROUGHT) for name in job.inputs):
         model = _read(job, donor)
     elif donor.needs_content:
         content = Content.from_arrays(job.read_arrays("content"))
-        model = donor.fit(train, job.params["seed"], content=content)
+        model = donor.fit(train, seed, content=content)
     else:
-        model = donor.fit(train, job.params["seed"])
+        model = donor.fit(train, seed)
     for side, expected in zip((model.left, model.right), train.shape, strict=True):
         values = side.data if hasattr(side, "indptr") else side
         if side.shape[0] != expected or not np.isfinite(values).all():

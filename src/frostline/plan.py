@@ -180,7 +180,8 @@ def _content(experiment: Experiment, of: dict) -> dict:
 
 def _fit_donor(experiment: Experiment, of: dict) -> dict:
     donor = experiment.donors[of["donor"]]
-    return {"donor": donor.name, "options": donor.points[int(of["point"])]}
+    restart = {"restart": donor.restart} if donor.restart else {}
+    return {"donor": donor.name, "options": donor.points[int(of["point"])]} | restart
 
 
 def _method(experiment: Experiment, of: dict) -> dict:
@@ -234,7 +235,18 @@ def _aggregate(experiment: Experiment, of: dict) -> dict:
 
 def _significance(experiment: Experiment, of: dict) -> dict:
     common = _aggregate(experiment, of)
-    return {name: common[name] for name in ("systems", "seeds", "replicates", "k", "primary", "baseline")}
+    kept = {name: common[name] for name in ("systems", "seeds", "replicates", "k", "primary", "baseline")}
+    return kept | {"restarts": _restarts(experiment)}
+
+
+def _restarts(experiment: Experiment) -> list[list[str]]:
+    """Groups of systems that differ in their donor's random start alone."""
+    groups: dict[str, dict[int, str]] = {}
+    for system in experiment.systems.values():
+        if system.donor:
+            key = repr((system.method.label, system.donor.name, system.donor.points))
+            groups.setdefault(key, {}).setdefault(system.donor.restart, system.name)
+    return [list(group.values()) for group in groups.values() if len(group) > 1]
 
 
 def _export(experiment: Experiment, of: dict) -> dict:
@@ -278,7 +290,10 @@ def _report(experiment: Experiment, of: dict) -> dict:
         "adapter": experiment.data.adapter,
         "content": experiment.data.content,
         "split": dataclasses.asdict(experiment.split),
-        "donors": {label: _shown(donor) for label, donor in experiment.donors.items()},
+        "donors": {
+            label: _shown(donor) | ({"restart": donor.restart} if donor.restart else {})
+            for label, donor in experiment.donors.items()
+        },
         "methods": {
             system.name: _shown(system.method) | ({"combines": system.signals} if system.signals else {})
             for system in experiment.systems.values()

@@ -16,6 +16,11 @@ def sequence(seed: int, *purpose: str | int) -> np.random.SeedSequence:
     return np.random.SeedSequence(seed, spawn_key=key)
 
 
+def restarted(seed: int, restart: int) -> int:
+    """The seed of another random start; 0 is the seed itself."""
+    return int(sequence(seed, "restart", restart).generate_state(1)[0]) if restart else seed
+
+
 def generator(seed: int, *purpose: str | int) -> np.random.Generator:
     """A generator over the stream that `sequence` names."""
     return np.random.Generator(np.random.PCG64(sequence(seed, *purpose)))

@@ -23,6 +23,7 @@ SEEDS = (1, 2, 3)
 PARAMS = {"systems": KINDS, "baseline": "base", "k": [5], "seeds": list(SEEDS)} | {
     "primary": "ndcg@5",
     "replicates": "draws",
+    "restarts": [["good", "fair"]],
 }
 CHOSEN = {1: "good", 2: "fair", 3: "good"}
 
@@ -151,7 +152,13 @@ def test_the_variance_of_a_figure_is_told_by_factor(chosen):
     """Seeds: the square of the standard error; users and items: by the definitions of resampling, for one seed."""
     found = results()
     rows = {(r["system"], r["reference"], r["factor"]): r for r in decompose(found, chosen, PARAMS)}
-    assert len(rows) == 3 * (5 + 4 + (6 if chosen else 0))
+    assert len(rows) == 3 * (5 + 4 + (6 if chosen else 0)) + 2
+    starts = [[found.pooled[seed, name]["mean"]["ndcg@5"] for name in ("good", "fair")] for seed in SEEDS]
+    for system in ("good", "fair"):
+        row = rows[system, "", "donor"]
+        assert row["variance"] == pytest.approx(statistics.fmean(map(statistics.variance, starts)) / 3)
+        items = rows[system, "", "items"]
+        assert row["share"] / items["share"] == pytest.approx(row["variance"] / items["variance"])
     for system, reference in (("good", ""), ("good", "base")):
         parts = [rows[system, reference, factor] for factor in ("seeds", "users", "items")]
         assert sum(part["share"] for part in parts) == pytest.approx(1)

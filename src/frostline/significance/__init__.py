@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from frostline.artifacts import Job
-from frostline.bootstrap import ALPHA, FACTORS, SeedResult, draw_means, factors_drawn, interval
+from frostline.bootstrap import ALPHA, draw_means, factors_drawn, interval
 from frostline.folds import TEST, WARM
 from frostline.marks import CHOICE
 from frostline.ranking import metrics_at
@@ -24,14 +24,20 @@ from frostline.results import Results, read_results, rounded
 from frostline.significance.holm import holm
 from frostline.significance.over_seeds import SeedTests, seed_tests
 from frostline.significance.over_users import POWER, UserTests, means_of_users, user_tests
+from frostline.significance.pairs import (
+    BASELINE_PAIRS,
+    CHOICE_PAIRS,
+    POOLED,
+    Pair,
+    differences,
+    pairs_of,
+    plain,
+    seed_means,
+    with_choice,
+)
 from frostline.significance.variance import COLUMNS as VARIANCE_COLUMNS
-from frostline.significance.variance import components
+from frostline.significance.variance import decompose
 from frostline.tables import write_rows
-
-BASELINE_PAIRS, CHOICE_PAIRS = "baseline", "choice"
-
-POOLED = "auc_pooled"
-"""A figure of all users together: it has no per-user differences, only seeds."""
 
 COLUMNS = [
     *("metric", "comparison", "system", "reference", "kind", "n_seeds", "difference", "sd", "deterministic"),
@@ -42,9 +48,6 @@ COLUMNS = [
     *("users_wins", "users_ties", "users_losses", "users_detectable", "note"),
 ]
 TESTED = ("p", "seeds_p", "corrected_p", "users_p", "users_randomisation_p")
-
-Pair = tuple[str, int, int]
-"""Kind of comparison, and the places of system and reference among the systems and, after them, the choice."""
 
 
 def run(job: Job) -> None:
@@ -77,16 +80,16 @@ def compare(
         `systems` (their kinds by name), `baseline`, `k`, `seeds`.
     """
     metrics = [str(metric) for metric in metrics_at(params["k"])]
-    pairs = _pairs(results.systems, chosen, params["baseline"])
+    pairs = pairs_of(results.systems, chosen, params["baseline"])
     whole = with_choice(results, metrics, chosen)
     crossed = _crossed(
         draw_means(whole, min(params["seeds"]), factors=factors_drawn(params["replicates"])).clip(0, 1),
         pairs,
         len(metrics),
     )
-    over_users = user_tests(_differences(means_of_users(whole), pairs, len(metrics)), min(params["seeds"]))
-    of_seeds = np.array([_seed_means(results, seed, chosen.get(seed), [*metrics, POOLED]) for seed in results.seeds])
-    over_seeds = seed_tests(_differences(of_seeds, pairs, len(metrics) + 1), test_to_train)
+    over_users = user_tests(differences(means_of_users(whole), pairs, len(metrics)), min(params["seeds"]))
+    of_seeds = np.array([seed_means(results, seed, chosen.get(seed), [*metrics, POOLED]) for seed in results.seeds])
+    over_seeds = seed_tests(differences(of_seeds, pairs, len(metrics) + 1), test_to_train)
     rows = []
     for position, metric in enumerate([*metrics, POOLED]):
         for comparison in (BASELINE_PAIRS, CHOICE_PAIRS):
@@ -105,69 +108,8 @@ def compare(
     return [{name: rounded(row[name]) for name in COLUMNS} for row in rows]
 
 
-def decompose(results: Results, chosen: Mapping[int, str], params: Mapping) -> list[dict[str, object]]:
-    """Rows of the table of variance: of the primary metric of every system and of every difference, by factor."""
-    metric, names = params["primary"], [*results.systems, *([CHOICE] if chosen else [])]
-    pairs = [(first, second) for _, first, second in _pairs(results.systems, chosen, params["baseline"])]
-    pairs = [(number, None) for number in range(len(names))] + pairs
-    contrasts = np.zeros((len(names), len(pairs)))
-    for column, (first, second) in enumerate(pairs):
-        contrasts[first, column] = 1
-        if second is not None:
-            contrasts[second, column] = -1
-    of_seeds = np.array([_seed_means(results, seed, chosen.get(seed), [metric]) for seed in results.seeds])
-    found = components(with_choice(results, [metric], chosen), of_seeds, contrasts, min(params["seeds"]))
-    seeds_vary = {"draws": "draw of items, models", "folds": "fold of items, models"}.get(
-        params["replicates"], "models"
-    )
-    varies = {"seeds": seeds_vary, "users": "users", "items": "items"}
-    rows = []
-    for (first, second), variances in zip(pairs, found.T, strict=True):
-        total = np.nansum(variances)
-        for factor, variance in zip(FACTORS, variances, strict=True):
-            row = {
-                "metric": metric,
-                "system": names[first],
-                "reference": "" if second is None else names[second],
-                "factor": factor,
-                "varies": varies[factor],
-                "variance": _plain(variance),
-                "sd": _plain(np.sqrt(variance)),
-                "share": _plain(variance / total) if total > 0 else None,
-            }
-            rows.append({name: rounded(value) for name, value in row.items()})
-    return rows
-
-
-def with_choice(results: Results, metrics: Sequence[str], chosen: Mapping[int, str]) -> list[SeedResult]:
-    """What the bootstrap resamples, columns systems × metrics, and after them those of what each seed chose."""
-    n_systems, n_metrics = len(results.systems), len(metrics)
-    whole = []
-    for seed, result in zip(results.seeds, results.by_seed(metrics), strict=True):
-        systems = [*range(n_systems), *([results.systems.index(chosen[seed])] if chosen else [])]
-        whole.append(result.take([system * n_metrics + metric for system in systems for metric in range(n_metrics)]))
-    return whole
-
-
-def _pairs(systems: Sequence[str], chosen: Mapping[int, str], baseline: str) -> list[Pair]:
-    base = systems.index(baseline)
-    pairs = [(BASELINE_PAIRS, number, base) for number in range(len(systems)) if number != base]
-    if chosen:
-        always = set(chosen.values())
-        pairs += [(CHOICE_PAIRS, len(systems), n) for n, system in enumerate(systems) if always != {system}]
-    return pairs
-
-
-def _differences(values: np.ndarray, pairs: Sequence[Pair], n_metrics: int) -> np.ndarray:
-    """Columns systems × metrics to columns pairs × metrics."""
-    first, second = (
-        np.array([pair[side] * n_metrics + metric for pair in pairs for metric in range(n_metrics)]) for side in (1, 2)
-    )
-    return values[:, first] - values[:, second]
-
-
 def _crossed(draws: np.ndarray, pairs: Sequence[Pair], n_metrics: int) -> dict[str, np.ndarray]:
-    moved = _differences(draws, pairs, n_metrics)
+    moved = differences(draws, pairs, n_metrics)
     low, high = interval(moved)
     # The level at which the percentile interval would just touch zero; a draw for what was observed keeps it above zero.
     beyond = 1 + np.minimum((moved <= 0).sum(axis=0), (moved >= 0).sum(axis=0))
@@ -178,13 +120,6 @@ def _crossed(draws: np.ndarray, pairs: Sequence[Pair], n_metrics: int) -> dict[s
         "p": p,
         "detectable": (ndtri(1 - ALPHA / 2) + ndtri(POWER)) * moved.std(axis=0),
     }
-
-
-def _seed_means(results: Results, seed: int, chosen: str | None, metrics: Sequence[str]) -> list[float]:
-    systems = [*results.systems, *([chosen] if chosen else [])]
-    figures = [results.pooled[seed, system] for system in systems]
-    found = [(figure["mean"] | {POOLED: figure[POOLED]})[metric] for figure in figures for metric in metrics]
-    return [math.nan if value is None else value for value in found]
 
 
 def _row(results: Results, number: int, pair: Pair, metric: str, params: Mapping) -> dict[str, object]:
@@ -204,24 +139,19 @@ def _row(results: Results, number: int, pair: Pair, metric: str, params: Mapping
 def _seeds_part(tests: SeedTests, at: int) -> dict[str, object]:
     names = {"mean": "difference", "t": "seeds_t", "p": "seeds_p"}
     found = {names.get(field.name, field.name): getattr(tests, field.name)[at] for field in fields(SeedTests)}
-    return {name: _plain(value) for name, value in found.items()}
+    return {name: plain(value) for name, value in found.items()}
 
 
 def _users_part(tests: UserTests, at: int | None) -> dict[str, object]:
     names = {"n_users": "n_users", "low": "users_ci_low", "high": "users_ci_high"}
     return {
-        names.get(field.name, f"users_{field.name}"): None if at is None else _plain(getattr(tests, field.name)[at])
+        names.get(field.name, f"users_{field.name}"): None if at is None else plain(getattr(tests, field.name)[at])
         for field in fields(UserTests)
     }
 
 
 def _crossed_part(crossed: Mapping[str, np.ndarray], at: int | None) -> dict[str, object]:
-    return {name: None if at is None else _plain(values[at]) for name, values in crossed.items()}
-
-
-def _plain(value: np.generic) -> float | int | bool | None:
-    found = value.item()
-    return None if isinstance(found, float) and math.isnan(found) else found
+    return {name: None if at is None else plain(values[at]) for name, values in crossed.items()}
 
 
 def _correct(family: Sequence[dict]) -> None:
@@ -232,7 +162,7 @@ def _correct(family: Sequence[dict]) -> None:
             row[f"{name}_holm"] = None
         p = np.array([math.nan if row[name] is None else row[name] for row in competing])
         for row, value in zip(competing, holm(p), strict=True):
-            row[f"{name}_holm"] = _plain(value)
+            row[f"{name}_holm"] = plain(value)
 
 
 def _note(row: Mapping, is_no_draw: bool) -> str:
