@@ -193,7 +193,7 @@ def test_editing_frostlines_own_modules_touches_their_users_alone(monkeypatch):
     editions = {name for name in registry.BUILT_IN["adapters"] if name.startswith("movielens-")}
     assert touched(monkeypatch, "frostline.adapters.movielens") == editions | {"movietweetings-100k"}
     assert touched(monkeypatch, "frostline.content") == {"content"}
-    users = {"aggregate", "strata", "beyond", "significance", "audit"}
+    users = {"aggregate", "strata", "beyond", "calibrate", "significance", "audit"}
     assert touched(monkeypatch, "frostline.bootstrap") - {"report", "export"} == users
     assert touched(monkeypatch, "frostline.artifacts") == set(STAGES) | components
     assert touched(monkeypatch, "frostline.cli") == set()

@@ -153,7 +153,13 @@ def test_one_method_can_have_several_rows_and_every_donor_is_transferred_by_each
 WRONG = [
     # unknown keys, at each level
     ("experimnts", {}, "config", "unknown key 'experimnts'", "'experiments'? Allowed: experiments, keep_scores"),
-    ("/sedes", [1], ".", "unknown key 'sedes'", "'seeds'? Allowed: baseline, content, data, donors, methods, metrics"),
+    (
+        "/sedes",
+        [1],
+        ".",
+        "unknown key 'sedes'",
+        "'seeds'? Allowed: baseline, calibration, content, data, donors, methods, metrics",
+    ),
     ("/data/user", 5, ".data", "unknown key 'user'", "'users'? Allowed: interactions, items, seed, users"),
     (
         "/split/tset",

@@ -273,6 +273,22 @@ def test_C13_what_divides_no_items_is_no_stratum(files):
     assert "category" not in per_item.column_names
 
 
+def test_C12_with_and_without_calibration_the_same_bytes(folder):
+    """What calibration asks for is one more file of the stage, and moves no bit of the others."""
+    found = []
+    for extra in ({}, {"counts": "counts.npz"}):
+        files = folder()
+        scores, query, column = grid(4)
+        lay_out(files, scores, query, column)
+        inputs = ["items.parquet", "queries.parquet", "labels.parquet", "train.parquet", "scores.npy"]
+        outputs = {Path(name).stem: name for name in OUTPUTS} | extra
+        files.run(stage.run, inputs, outputs, **PARAMS, seed=3)
+        found.append(files.bytes(*OUTPUTS))
+    assert found[0] == found[1]
+    counts = files.get("counts.npz")
+    assert counts["n_relevant"].sum() == len(query) and counts["n"].sum() == 24 * len(np.unique(query))
+
+
 def test_C16_scrambled_labels_are_evaluated_beside_the_real_ones_and_change_nothing(files):
     scores, query, column = grid(4)
     lay_out(files, scores, query, column)

@@ -241,10 +241,25 @@ VARIANCE = [
     {"metric": "ndcg@10", "system": "(choice)", "reference": "grouped_popularity_personal", "factor": f, "share": share}
     for f, share in (("seeds", 0.1), ("users", 0.006), ("items", 0.894))
 ]
+CALIBRATION = [
+    {"system": system, "kind": SYSTEMS[system], "method": method, "metric": metric, "n_seeds": 2, "sd": 0.03}
+    | {"mean": 0.05 + number / 97 + at / 13 + of / 29}
+    for number, system in enumerate(SYSTEMS)
+    for at, method in enumerate(("platt", "isotonic"))
+    for of, metric in enumerate(("logloss", "brier", "ece"))
+]
+RELIABILITY = [
+    {"system": system, "method": method, "bin": b, "predicted": b / 50, "observed": b / 40, "n": 100, "n_seeds": 2}
+    for system in SYSTEMS
+    for method in ("platt", "isotonic")
+    for b in range(1, 11)
+]
 
 
 def render(**changed):
     given = {
+        "calibration": CALIBRATION,
+        "reliability": RELIABILITY,
         "beyond": BEYOND,
         "strata": STRATA,
         "rows": ROWS,
@@ -381,6 +396,18 @@ def test_P2_A5_what_lists_are_like_is_shown_at_the_primarys_k_with_the_space_tha
     assert "What are the lists like" not in render(beyond=[])
 
 
+def test_C12_calibration_is_shown_for_every_system_with_the_reliability_of_the_choice_and_the_baseline(html, page):
+    for row in CALIBRATION:
+        cell = f"{decimal(row['mean'])} ± .0300"
+        assert any(element[0] == "td" and plain(element[2]) == cell for element in page.elements)
+    dots = re.findall(r'<circle class="mark (\w+)" cx="([\d.]+)" cy="([\d.]+)" r="3.5"><title>(\w+): ', html)
+    assert len(dots) == 2 * 2 * 10, "two systems, two methods, ten bins"
+    across = [float(x) for kind, x, _, method in dots if (kind, method) == ("system", "platt")][:10]
+    steps = {round(b - a, 0) for a, b in itertools.pairwise(across)}
+    assert len(steps) == 1, "equal steps of the prediction are equal steps of the plot"
+    assert "What does a score mean" not in render(calibration=[], reliability=[])
+
+
 def test_the_best_competitor_is_marked_and_controls_and_oracle_do_not_compete(page):
     best = {key[:3] for key, (_, attributes) in boards(page).items() if attributes.get("class") == "best"}
     assert {system for _, _, system in best} <= {"als+linmap", EVIL, "grouped_popularity_personal"}
@@ -404,6 +431,7 @@ def test_the_verdict_stands_first_with_how_it_was_chosen(page):
         "significance",
         "strata",
         "beyond",
+        "calibration",
         "audit",
         "split",
         "data",
@@ -786,8 +814,22 @@ def test_the_stage_runs_guarded_from_its_declared_files_and_repeats_its_bytes(fi
     files.put("beyond.parquet", pa.Table.from_pylist(BEYOND))
     files.put("significance.parquet", pa.Table.from_pylist(COMPARED))
     files.put("variance.parquet", pa.Table.from_pylist(VARIANCE))
+    files.put("calibration.parquet", pa.Table.from_pylist(CALIBRATION))
+    files.put("reliability.parquet", pa.Table.from_pylist(RELIABILITY))
     inputs = [
-        *(f"{n}={n}.parquet" for n in ("leaderboard", "significance", "variance", "tuning", "strata", "beyond")),
+        *(
+            f"{n}={n}.parquet"
+            for n in (
+                "leaderboard",
+                "significance",
+                "variance",
+                "tuning",
+                "strata",
+                "beyond",
+                "calibration",
+                "reliability",
+            )
+        ),
         *(f"{n}={n}.json" for n in ("quality", "split", "lineage", "verdict")),
     ]
     program = (

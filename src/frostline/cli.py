@@ -35,6 +35,7 @@ STAGES = {
     "reference": "one neutral space of all items, fitted on warm items",
     "beyond": "coverage, novelty, diversity and coherence of the lists",
     "strata": "figures by popularity, category and activity",
+    "calibrate": "turn scores into probabilities and judge them",
     "significance": "test the differences of systems",
     "export": "the leaderboard in Markdown and LaTeX, with marks and definitions",
     "audit": "check the split and the lineage, give the verdict",

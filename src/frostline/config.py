@@ -129,6 +129,8 @@ class Experiment:
     """Systems that cannot be, each with the reason."""
     recommend: int = 10
     """Length of the lists of new items."""
+    calibration: tuple[str, ...] = ()
+    """Ways in which scores become probabilities."""
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,7 @@ class _Entry:
     baseline: str = "grouped_popularity_personal"
     metrics: dict[str, Any] = field(default_factory=dict)
     recommend: int = 10
+    calibration: tuple[Literal["platt", "isotonic"], ...] = ("platt", "isotonic")
 
 
 def load(config: Mapping[str, Any]) -> dict[str, Experiment]:
@@ -207,6 +210,7 @@ def _experiment(name: str, raw: Any, where: str, keep_scores: bool) -> Experimen
         keep_scores=keep_scores,
         left_out=left_out,
         recommend=entry.recommend,
+        calibration=tuple(dict.fromkeys(entry.calibration)),
     )
 
 

@@ -22,6 +22,9 @@ from frostline.stratified import POPULARITY, item_strata, strata_table, stratify
 EXACT_CELLS = 1 << 28
 """Up to so many scores the pooled AUC is exact; above, it comes from a histogram, with its bound beside it."""
 
+LEVELS = 8192
+"""Most scores that calibration tells apart."""
+
 
 def run(job: Job) -> None:
     """Read `scores` (or, for the oracle, `truth`), `items`, `queries`, `labels`, `train`, of test the items' `strata`.
@@ -76,7 +79,7 @@ def run(job: Job) -> None:
         lists = top_lists(scores, max(params["k"]), params["seed"])
         with job.array_writer("lists", lists.shape, np.int32) as write:
             write(lists)
-    summary = {**_pooled(scores, query, column), **_summary(result, metrics)}
+    summary = {**_pooled(job, scores, query, column), **_summary(result, metrics)}
     for stratum, values in zip(strata, result.views, strict=False):
         if stratum.kind == POPULARITY:
             by_value = {name: values[stratum.value == code] for code, name in enumerate(stratum.names.tolist())}
@@ -129,14 +132,16 @@ def _per_item(result: Evaluation, metrics, ids: pa.Array, column: np.ndarray, st
     return pa.table(columns | {kind: pa.array(values.tolist(), pa.string()) for kind, values in strata.items()})
 
 
-def _pooled(scores: Grid, query: np.ndarray, column: np.ndarray) -> dict[str, float | None]:
-    if len(np.unique(query)) * scores.shape[1] <= EXACT_CELLS:
-        value, bound = pooled_auc(scores[:], query, column), 0.0
-    else:
+def _pooled(job: Job, scores: Grid, query: np.ndarray, column: np.ndarray) -> dict[str, float | None]:
+    """The pooled AUC. Where calibration asks for them, write the `counts` of each score."""
+    is_exact, counts = len(np.unique(query)) * scores.shape[1] <= EXACT_CELLS, "counts" in job.outputs
+    if counts or not is_exact:
         pool = PooledAUC()
         for start, pairs in blocks(scores.shape[0], query):
             pool.add(scores[start : start + BLOCK], query[pairs] - start, column[pairs])
-        value, bound = pool.value, pool.bound
+    if counts:
+        job.write_arrays("counts", dict(zip(("score", "n", "n_relevant"), pool.levels(LEVELS), strict=True)))
+    value, bound = (pooled_auc(scores[:], query, column), 0.0) if is_exact else (pool.value, pool.bound)
     return {"auc_pooled": None if math.isnan(value) else value, "auc_pooled_bound": bound}
 
 

@@ -233,6 +233,11 @@ def _aggregate(experiment: Experiment, of: dict) -> dict:
     }
 
 
+def _calibrate(experiment: Experiment, of: dict) -> dict:
+    common = _aggregate(experiment, of)
+    return {name: common[name] for name in ("systems", "seeds")} | {"calibration": experiment.calibration}
+
+
 def _significance(experiment: Experiment, of: dict) -> dict:
     common = _aggregate(experiment, of)
     kept = {name: common[name] for name in ("systems", "seeds", "replicates", "k", "primary", "baseline")}
@@ -342,6 +347,7 @@ _SPECS = {
     "noninterference": _noninterference,
     "aggregate": _aggregate,
     "reference": _content,
+    "calibrate": _calibrate,
     "beyond": lambda experiment, of: {name: _aggregate(experiment, of)[name] for name in ("systems", "seeds", "k")},
     "strata": lambda experiment, of: {name: _aggregate(experiment, of)[name] for name in ("systems", "seeds")},
     "significance": _significance,

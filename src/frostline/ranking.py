@@ -266,6 +266,23 @@ class PooledAUC:
         """Add what `other` counted."""
         self.counts += other.counts
 
+    def levels(self, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The scores that occur, ascending, how many have each, and how many of these are relevant.
+
+        Where more than `most` occur, neighbours are joined under their mean, so that each level has about the same part of
+        the pairs and of the relevant ones.
+        """
+        bins = np.flatnonzero(self.counts.any(axis=0))
+        relevant = self.counts[0, bins]
+        n = relevant + self.counts[1, bins]
+        score = _middle(bins)
+        if len(bins) > most:
+            part = (np.cumsum(n) - n / 2) / n.sum() + (np.cumsum(relevant) - relevant / 2) / max(relevant.sum(), 1)
+            level = np.unique((part / 2 * most).astype(np.int64), return_inverse=True)[1]
+            score = np.bincount(level, n * score) / np.bincount(level, n)
+            n, relevant = (np.bincount(level, count).astype(np.int64) for count in (n, relevant))
+        return score, n, relevant
+
     @property
     def value(self) -> float:
         others = self.counts[1]
@@ -454,6 +471,12 @@ def _bins(scores):
     """The top 22 bits of each score's float32, as a number that grows with the score."""
     with np.errstate(over="ignore"):
         return (_ordered(scores.astype(np.float32)) >> 10) + _BINS // 2
+
+
+def _middle(bins):
+    """The middle of each bin's scores; the way back from `_bins`."""
+    ordered = (((bins - _BINS // 2) << 10) + 512).astype(np.int32)
+    return (ordered ^ ((ordered >> 31) & 0x7FFFFFFF)).astype(np.int32).view(np.float32).astype(np.float64)
 
 
 def _ordered(scores):

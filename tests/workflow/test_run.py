@@ -33,7 +33,7 @@ def with_linmap(alpha: float) -> dict:
 
 LINMAP_ONLY = {
     "fit_method": 2, "score": 2, "evaluate": 2, "evaluate_val": 2, "select": 2, "aggregate": 1, "strata": 1,
-    "beyond": 1, "significance": 1, "export": 1, "audit": 1, "report": 1, "accept": 1, "all": 1, "total": 19,
+    "beyond": 1, "calibrate": 1, "significance": 1, "export": 1, "audit": 1, "report": 1, "accept": 1, "all": 1, "total": 20,
 }  # fmt: skip
 
 
@@ -89,6 +89,17 @@ def test_same_bytes_from_scratch_with_other_cores(finished, tmp_path):
 def test_changing_alpha_reruns_linmap_alone(copy_of_finished):
     copy_of_finished.configure(with_linmap(20))
     assert copy_of_finished.planned() == LINMAP_ONLY
+
+
+def test_C12_without_calibration_every_figure_has_the_same_bytes(finished, copy_of_finished):
+    copy_of_finished.configure(SMALL | {"calibration": []})
+    copy_of_finished.run()
+    one, two = finished.payloads(), copy_of_finished.payloads()
+    figures = [path for path in one if path.endswith(("per_query.parquet", "per_item.parquet", "pooled.json"))]
+    assert len(figures) == 3 * 2 * 2 * len(SYSTEMS)
+    assert [path for path in figures if one[path] != two[path]] == []
+    page = "results/small/report/index.html"
+    assert b"What does a score mean" in one[page] and b"What does a score mean" not in two[page]
 
 
 def test_touching_the_source_of_linmap_reruns_linmap_alone(finished, tmp_path):

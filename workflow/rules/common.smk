@@ -249,6 +249,16 @@ def say_where_the_results_are():
                 logger.info(f"{what}: {path.absolute()}")
 
 
+def calibration_tables(wildcards):
+    """None where the config asks for no calibration."""
+    names = ("calibration", "reliability")
+    wanted = EXPERIMENTS[wildcards.experiment].calibration
+    return {
+        name: f"{RESULTS}/tables/{name}.parquet".format(**wildcards)
+        for name in (names if wanted else ())
+    }
+
+
 def proof(wildcards):
     """What the audit reads of non-interference: something from when it was first asked for."""
     path = f"{RESULTS}/audit/noninterference.json"

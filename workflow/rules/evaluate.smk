@@ -1,11 +1,19 @@
 # scores + held-out labels → seed-<s>/systems/<system>/<fold>/{per_query,per_item,strata}.parquet, pooled.json, lists.npy
 # The first rule that reads test labels.
 
+# Calibration asks how often each score occurs, and how often it is right.
+COUNTS = (
+    {"counts": f"{SYSTEM}/{{fold}}/counts.npz"}
+    if any(experiment.calibration for experiment in EXPERIMENTS.values())
+    else {}
+)
+
 
 rule evaluate:
     input:
         unpack(evaluate_inputs),
     output:
+        **COUNTS,
         per_query=f"{SYSTEM}/{{fold}}/per_query.parquet",
         per_item=f"{SYSTEM}/{{fold}}/per_item.parquet",
         pooled=f"{SYSTEM}/{{fold}}/pooled.json",
@@ -33,6 +41,7 @@ rule evaluate:
 
 use rule evaluate as evaluate_val with:
     output:
+        **COUNTS,
         per_query=f"{SYSTEM}/{{fold}}/per_query.parquet",
         per_item=f"{SYSTEM}/{{fold}}/per_item.parquet",
         pooled=f"{SYSTEM}/{{fold}}/pooled.json",

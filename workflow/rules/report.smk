@@ -14,6 +14,7 @@ LOOKS = [
 
 rule report:
     input:
+        unpack(calibration_tables),
         leaderboard=f"{RESULTS}/tables/leaderboard.parquet",
         significance=f"{RESULTS}/tables/significance.parquet",
         variance=f"{RESULTS}/tables/variance.parquet",

@@ -60,10 +60,11 @@ Board = Mapping[tuple[str, str], Row]
 
 
 def run(job: Job) -> None:
-    """Read the tables, `quality` and what `audit` wrote; write `page`."""
+    """Read the tables, `quality` and what `audit` wrote; write `page`. `calibration` and `reliability` need not be there."""
     rows, tuning = (job.read_table(name).to_pylist() for name in ("leaderboard", "tuning"))
     found = {name: job.read_json(name) for name in ("quality", "split", "lineage", "verdict")}
-    further = {name: job.read_table(name).to_pylist() for name in ("significance", "variance", "strata", "beyond")}
+    names = ("significance", "variance", "strata", "beyond", "calibration", "reliability")
+    further = {name: job.read_table(name).to_pylist() for name in names if name in job.inputs}
     job.write_text("page", render(rows, tuning, params=job.params, **found, **further))
 
 
@@ -79,6 +80,8 @@ def render(
     variance: Sequence[Row],
     strata: Sequence[Row] = (),
     beyond: Sequence[Row] = (),
+    calibration: Sequence[Row] = (),
+    reliability: Sequence[Row] = (),
 ) -> str:
     """The page as HTML.
 
@@ -96,6 +99,8 @@ def render(
         Rows of `tables/strata.parquet`.
     beyond : sequence of dict
         Rows of `tables/beyond.parquet`.
+    calibration, reliability : sequence of dict
+        Rows of the tables of these names, if there are any.
     """
     boards = {fold: _board(rows, fold) for fold in params["folds"]}
     data = {
@@ -110,6 +115,9 @@ def render(
         "tables": {fold: _panels(board, verdict, params) for fold, board in boards.items() if board},
         "strata": evidence.strata_tables(strata, _systems(boards["test"])),
         "beyond": evidence.beyond_table(beyond, _systems(boards["test"]), _shown_k(params)),
+        "calibration": evidence.calibration(
+            calibration, reliability, _systems(boards["test"]), (verdict["chosen"], verdict["baseline"])
+        ),
         "left_out": {
             fold: numbers.span(row["n_excluded"] for row in board.values()) for fold, board in boards.items() if board
         },

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from frostline.numbers import count, span
+from frostline.report import reliability
 
 Row = Mapping[str, Any]
 
@@ -64,6 +65,33 @@ def beyond_table(rows: Sequence[Row], systems: Sequence[str], k: int) -> dict[st
                 "system": system,
                 "kind": cells[system, f"{names[0]}@{k}"]["kind"],
                 "cells": [cells[system, f"{name}@{k}"] for name in names],
+            }
+            for system in systems
+        ],
+    }
+
+
+def calibration(
+    rows: Sequence[Row], bins: Sequence[Row], systems: Sequence[str], shown: Sequence[str]
+) -> dict[str, Any] | None:
+    """Logloss, Brier and ECE of every system and method, and the reliability plots of the systems `shown`."""
+    if not rows:
+        return None
+    cells = {(row["system"], row["method"], row["metric"]): row for row in rows}
+    methods, metrics = (list(dict.fromkeys(row[key] for row in rows)) for key in ("method", "metric"))
+    plots = []
+    for system in dict.fromkeys(shown):
+        curves = {m: [b for b in bins if (b["system"], b["method"]) == (system, m)] for m in methods}
+        plots.append((system, reliability.draw(curves, f"Reliability of {system}: observed against predicted")))
+    return {
+        "methods": methods,
+        "metrics": metrics,
+        "plots": plots,
+        "rows": [
+            {
+                "system": system,
+                "kind": cells[system, methods[0], metrics[0]]["kind"],
+                "cells": [cells[system, method, metric] for method in methods for metric in metrics],
             }
             for system in systems
         ],
