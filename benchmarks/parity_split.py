@@ -43,12 +43,13 @@ PEER = {
 
 def figures(data, split, seed: int) -> dict[str, np.ndarray]:
     """Means of METRICS by method, over the users that the peer evaluated; they also teach the meta-methods, as there."""
-    user, item = (data.interactions[name].to_numpy(zero_copy_only=False) for name in ("user", "item"))
+    # Fixed-width text: searching among objects compares one pair at a time.
+    user, item = (data.interactions[name].to_numpy(zero_copy_only=False).astype(str) for name in ("user", "item"))
     cold = {fold: np.sort(split[f"{fold}_items"].astype(str)) for fold in ("val", "test")}
     held_out = np.isin(item, np.concatenate(list(cold.values())))
     ids = data.items["item_id"].combine_chunks()
     warm_ids = np.unique(item[~held_out])
-    names = ids.to_numpy(zero_copy_only=False)
+    names = ids.to_numpy(zero_copy_only=False).astype(str)
     content, _ = encode(data.items, ids, np.isin(names, warm_ids), {"genres": {"as": "categories"}})
     order = np.argsort(names)
     of = {
@@ -67,8 +68,10 @@ def figures(data, split, seed: int) -> dict[str, np.ndarray]:
         own = np.isin(item, cold[fold]) & np.isin(user, evaluated)
         return np.searchsorted(evaluated, user[own]), np.searchsorted(cold[fold], item[own])
 
+    truth = relevant("test")
+
     def judge(scores: np.ndarray) -> np.ndarray:
-        return np.nanmean(evaluate(rank_relevant(scores, *relevant("test"), ties="item_id"), METRICS), axis=0)
+        return np.nanmean(evaluate(rank_relevant(scores, *truth, ties="item_id"), METRICS), axis=0)
 
     methods = {name: load("methods", name) for name in PEER}
     free = {name for name, cls in methods.items() if not hasattr(cls, "combines")}
