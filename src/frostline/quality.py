@@ -85,12 +85,6 @@ class Quality:
             notes.append("there is one user only")
         if (self._item_counts > 0).sum() == 1:
             notes.append("there are interactions with one item only")
-        also_items = int(pc.sum(pc.is_in(found.users.values, ids)).as_py())
-        if also_items > n_users / 2 and n_users > len(ids):
-            notes.append(
-                f"{also_items:,} of {n_users:,} users are called as items are, and there are fewer items than users: "
-                "are the columns of users and items swapped?"
-            )
         for what, values in (("users", found.users.values), ("items", ids)):
             padded = values.filter(pc.not_equal(values, pc.utf8_trim_whitespace(values)))
             if len(padded):
