@@ -135,6 +135,11 @@ def run_system(seed, system, peek=()):
         knows = knows | {"model": f"{folder}/model.npz"}
     cold = {f"cold_{fold}": at(seed, f"content/{fold}.npz") for fold in ("val", "test")}
     job(score.run, knows | cold, {f"scores_{fold}": f"{folder}/{fold}/scores.npy" for fold in ("val", "test")}, **of)
+    run_evaluate(seed, system)
+
+
+def run_evaluate(seed, system):
+    folder = at(seed, f"systems/{system}")
     for fold in ("val", "test"):
         inputs = {name: at(seed, f"split/{name}.parquet") for name in ("items", "queries", "train")}
         inputs |= {"labels": at(seed, f"split/{fold}.parquet"), "scores": f"{folder}/{fold}/scores.npy"}

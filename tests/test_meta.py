@@ -65,7 +65,7 @@ def fit(files, method, meta_users="crossfit", n_tuned=1, n_folds=N_FOLDS, folds=
     params = {"method": method, "points": points, "seed": SEED, "signals": ["a", "b", "c"], "system": method}
     params |= {"primary": "ndcg@10", "ties": "expected", "val_folds": n_folds, "meta_users": meta_users}
     known = ["items.parquet", "queries.parquet", "labels.parquet"]
-    outputs = {"model": "model.npz", "tuned": "tuned.json", "scores": "nested.npy"}
+    outputs = {"model": "model.npz", "tuned": "tuned.json", "scores": "nested.npy", "users": "users.npz"}
     names = ["items.parquet", "labels.parquet", *(f"signal{number}.npy" for number in range(3))]
     pseudo = [f"pseudo{folds}_{part}_{name}" for part in range(folds) for name in names]
     inputs = {name.partition(".")[0]: name for name in signals + known + pseudo}
@@ -251,7 +251,10 @@ def test_score_meta_scores_each_user_by_the_model_of_his_group(method, files):
     params = {"method": method, "points": points, "seed": SEED, "signals": ["a", "b", "c"], "meta_users": "crossfit"}
     inputs = {f"signal{number}": f"signal{number}.npy" for number in range(3)}
     files.run(
-        score_meta.run, inputs | {"model": "model.npz", "tuned": "tuned.json"}, {"scores": "scores.npy"}, **params
+        score_meta.run,
+        inputs | {"model": "model.npz", "tuned": "tuned.json"},
+        {"scores": "scores.npy", "users": "test_users.npz"},
+        **params,
     )
     instance = load("methods", method)(**points[record["point"]]["options"])
     signals = [scaled(files.get(f"signal{number}.npy"), instance.within_query) for number in range(3)]
@@ -279,3 +282,14 @@ def test_tuned_record_holds_every_point(files):
     record = json.loads((files.folder / "tuned.json").read_text())
     assert [point["options"]["C"] for point in record["points"]] == [0.01, 100.0]
     assert all(len(point["folds"]) == N_FOLDS for point in record["points"])
+
+
+@pytest.mark.parametrize("meta_users", ["shared", "disjoint", "crossfit"])
+def test_C7_who_taught_and_who_was_scored_is_recorded(meta_users, files):
+    lay_out(files)
+    fit(files, "stacking", meta_users)
+    users = files.get("users.npz")
+    half, everyone = meta_half(N_QUERIES, SEED), np.ones(N_QUERIES, dtype=bool)
+    teaches = {"shared": [everyone], "disjoint": [half], "crossfit": [half, ~half]}[meta_users]
+    np.testing.assert_array_equal(users["teaches"], teaches)
+    np.testing.assert_array_equal(users["scored_by"], half if meta_users == "crossfit" else 0 * half)

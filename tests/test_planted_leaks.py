@@ -9,9 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from frostline import encoding, select, split
+from frostline import encoding, fit_meta, score_meta, select, split
 from frostline.artifacts import IsolationError, Job
 from frostline.audit.lineage import PROOF
+from frostline.audit.meta_users import NAME as OWN_TEACHERS
+from frostline.meta import UserGroup
 from tests.test_audit import (
     CHOICE,
     IN_TRAIN,
@@ -32,6 +34,7 @@ from tests.test_audit import (
     run_audit,
     run_content,
     run_donor,
+    run_evaluate,
     run_ingest,
     run_select,
     run_split,
@@ -117,6 +120,60 @@ def meta_model_taught_by_test_labels(patch):
     made("fit_meta", [at(1, "split/test.parquet")], at(1, "systems/als+knn/meta.json"), {})
     run_system(1, "als+knn", peek=[at(1, "systems/als+knn/meta.json")])
     run_select(1)
+
+
+def own_labels_in_the_meta_model(patch):
+    """Users are halved, and each half is scored by the model that it taught."""
+    patch.setattr("tests.test_audit.SYSTEMS", SYSTEMS | {"stacking_full": "system"})
+    patch.setitem(PARAMS, "systems", SYSTEMS | {"stacking_full": "system"})
+    patch.setitem(PARAMS, "split", SPLIT | {"meta_users": "crossfit"})
+    honest = audit_job
+
+    def with_users():
+        given = honest()
+        for seed in SEEDS:
+            folder = at(seed, "systems/stacking_full")
+            given.inputs[f"taught[{seed},stacking_full]"] = f"{folder}/users.npz"
+            given.inputs[f"scored[{seed},stacking_full]"] = f"{folder}/test/users.npz"
+        return given
+
+    patch.setattr("tests.test_audit.audit_job", with_users)
+    run_stacking()
+    assert run_audit() == {}
+    for stage in (fit_meta, score_meta):
+        groups = stage.user_groups
+        swapped = lambda *given, groups=groups: [UserGroup(group.apply, group.apply) for group in groups(*given)]  # noqa: E731
+        patch.setattr(stage, "user_groups", swapped)
+    run_stacking()
+
+
+def run_stacking():
+    for seed in SEEDS:
+        folder = at(seed, "systems/stacking_full")
+        known = {name: at(seed, f"split/{name}.parquet") for name in ("items", "queries")}
+        known["labels"] = at(seed, "split/val.parquet")
+        signals = {
+            fold: {
+                f"signal{n}": at(seed, f"systems/{system}/{fold}/scores.npy")
+                for n, system in enumerate(("als+knn", "als+linmap"))
+            }
+            for fold in ("val", "test")
+        }
+        of = {
+            "method": "stacking_full",
+            "points": [{"donor": {}, "options": {}}],
+            "seed": seed,
+            "system": "stacking_full",
+        }
+        of |= {"signals": ["als+knn", "als+linmap"], "meta_users": "crossfit", "val_folds": 2}
+        of |= {"primary": PARAMS["primary"], "ties": "expected"}
+        model = {"model": f"{folder}/model.npz", "tuned": f"{folder}/tuned.json"}
+        outputs = {"scores": f"{folder}/val/scores.npy", "users": f"{folder}/users.npz"}
+        job(fit_meta.run, signals["val"] | known, model | outputs, **of)
+        outputs = {"scores": f"{folder}/test/scores.npy", "users": f"{folder}/test/users.npz"}
+        job(score_meta.run, signals["test"] | model, outputs, **of)
+        run_evaluate(seed, "stacking_full")
+        run_select(seed)
 
 
 def winner_chosen_on_test(patch):
@@ -261,6 +318,7 @@ LEAKS = [
     (neighbours_among_cold_items, {LEAK}),
     (parameter_tuned_on_test, {CHOICE}),
     (meta_model_taught_by_test_labels, {CHOICE}),
+    (own_labels_in_the_meta_model, {OWN_TEACHERS}),
     (winner_chosen_on_test, {CHOICE}),
     (popularity_bucket_of_cold_items, {LEAK, CHOICE}),
     (items_sorted_by_popularity, {ONE_FOLD}),

@@ -35,7 +35,8 @@ def run(job: Job) -> None:
     `model` holds, for each user group and at the chosen point, a model that learned from all item folds: it scores
     test-cold items. `scores` are those of val-cold items, float32, shape (n_queries, n_candidates): an item of fold f is
     scored by a model that learned from the labels of the other folds, at the point that is best by the other folds
-    alone. `tuned` is as the stage `tune` writes it.
+    alone. `tuned` is as the stage `tune` writes it. `users` holds `scored_by` as the stage `score_meta` writes it, and
+    `teaches`, bool, shape (n_groups, n_queries): whose labels taught any model of a user group.
     """
     params, known = job.params, val_labels(job)
     folds, points = range(params["val_folds"]), range(len(params["points"]))
@@ -69,18 +70,22 @@ def run(job: Job) -> None:
             chosen[hidden] = best_point(
                 np.array([[figure[point, fold, unknown(fold, hidden)] for fold in others] for point in points])
             )
+    scored_by = np.empty(known.n_queries, np.int8)
     with job.array_writer("scores", (known.n_queries, len(known.fold)), np.float32) as write:
         for rows, features in models.blocks():
             block = np.empty((len(rows), len(known.fold)), np.float32)
             for fold in folds:
                 columns = known.fold == fold
-                block[:, columns] = models.score(rows, features, np.flatnonzero(columns), chosen[fold], (fold,))
+                block[:, columns], scored_by[rows.start : rows.stop] = models.score(
+                    rows, features, np.flatnonzero(columns), chosen[fold], (fold,)
+                )
             write(block)
     final = best_point(figures)
     fitted = {group: models.fitted(final, group, ()) for group in range(len(groups))}
     job.write_arrays(
         "model", {f"{group}.{name}": value for group, model in fitted.items() for name, value in model.items()}
     )
+    job.write_arrays("users", {"teaches": models.teaches, "scored_by": scored_by})
 
 
 @dataclass(frozen=True)
@@ -114,6 +119,7 @@ class Models:
         self.methods, self.signals, self.known, self.groups = methods, signals, known, groups
         self.system, self.seed = params["system"], params["seed"]
         self.sets = {n_folds: [ItemSet(signals, known), *folds] for n_folds, folds in pseudo.items()}
+        self.teaches = np.zeros((len(groups), known.n_queries), dtype=bool)
         draw = generator(self.seed, "meta-training").permutation(known.n_queries)
         self.draws = [draw[group.train[draw]] for group in groups]
         self.fitted, self._training, self._labels = cache(self._fit), cache(self._read), cache(self._read_labels)
@@ -145,7 +151,9 @@ class Models:
         return np.sort(np.roll(draw, -part * most)[:most])
 
     def _read_labels(self, n_folds: int, part: int, group: int) -> np.ndarray:
-        return _relevant(self.sets[n_folds][part].known, self._users(n_folds, part, group))
+        users = self._users(n_folds, part, group)
+        self.teaches[group, users] = True
+        return _relevant(self.sets[n_folds][part].known, users)
 
     def _read(self, n_folds: int, part: int, group: int, number: int, point: int) -> np.ndarray:
         users = self._users(n_folds, part, group)
@@ -170,8 +178,8 @@ class Models:
 
     def score(
         self, rows: range, features: Features, columns: np.ndarray, point: int, unknown: tuple[int, ...]
-    ) -> np.ndarray:
-        """Scores of a block of queries and some val-cold items, each query by the model of its group."""
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Scores of a block of queries and some val-cold items, and the group whose model scored each query."""
         signals = [features(number, s.point_without(unknown))[:, columns] for number, s in enumerate(self.signals)]
         models = [self.fitted(point, group, unknown) for group in range(len(self.groups))]
         return score_by_group(
@@ -210,7 +218,7 @@ def judge(models: Models, trials: Sequence[Trial], params: Mapping[str, Any]) ->
             point, fold, unknown = trial
             columns = np.flatnonzero(known.fold == fold)
             pairs = np.flatnonzero(own & (known.fold[known.column] == fold))
-            scores = models.score(rows, features, columns, point, unknown)
+            scores, _ = models.score(rows, features, columns, point, unknown)
             place = np.searchsorted(columns, known.column[pairs])
             ranks = rank_relevant(scores, known.query[pairs] - rows.start, place, ties=params["ties"])
             values[trial][rows.start : rows.stop] = evaluate(ranks, [metric])[:, 0]

@@ -100,14 +100,15 @@ def user_groups(n_queries: int, meta_users: str, seed: int) -> list[UserGroup]:
 
 def score_by_group(
     method: MetaMethod, models: Sequence[Mapping[str, Any]], groups: Sequence[UserGroup], rows: slice, block: np.ndarray
-) -> np.ndarray:
-    """Scores of the queries `rows`, whose features are `block`, each by the model of its group; float32."""
-    scores = np.empty(block.shape[:2], np.float32)
-    for model, group in zip(models, groups, strict=True):
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of the queries `rows`, whose features are `block`, float32, and which group's model gave each row's, int8."""
+    scores, scored_by = np.empty(block.shape[:2], np.float32), np.empty(len(block), np.int8)
+    for number, (model, group) in enumerate(zip(models, groups, strict=True)):
         own = group.apply[rows]
         if own.any():
             scores[own] = method.score(model, block[own])
-    return scores
+            scored_by[own] = number
+    return scores, scored_by
 
 
 def scaled(scores: np.ndarray, within_query: bool) -> np.ndarray:

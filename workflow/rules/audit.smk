@@ -11,6 +11,8 @@ AUDITED = FIGURES | {
     "strata": f"{SEED}/split/strata.parquet",
     "summary": f"{SEED}/split/summary.json",
     "chosen": f"{SEED}/chosen.json",
+    "taught": f"{SEED}/systems/{{meta}}/users.npz",
+    "scored": f"{SEED}/systems/{{meta}}/test/users.npz",
     "catalogue": f"{RESULTS}/ingest/items.parquet",
     "warm_content": f"{SEED}/content/warm.npz",
     "test_content": f"{SEED}/content/test.npz",

@@ -1,4 +1,4 @@
-# val scores of what is combined + val labels → seed-<s>/systems/<system>/{model.npz,tuned.json}, and nested.npy, out of fold
+# val scores of what is combined + val labels → seed-<s>/systems/<system>/{model.npz,tuned.json,users.npz}, and nested.npy, out of fold
 
 
 rule fit_meta:
@@ -11,6 +11,7 @@ rule fit_meta:
     output:
         model=f"{SYSTEM}/model.npz",
         tuned=f"{SYSTEM}/tuned.json",
+        users=f"{SYSTEM}/users.npz",
         scores=temp(f"{SYSTEM}/nested.npy"),
     log:
         f"{LOGS}/seed-{{seed}}/{{system}}/fit.log",

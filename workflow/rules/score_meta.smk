@@ -1,4 +1,4 @@
-# meta-model + test scores of what it combines → seed-<s>/systems/<system>/test/scores.npy. No labels.
+# meta-model + test scores of what it combines → seed-<s>/systems/<system>/test/{scores.npy,users.npz}. No labels.
 
 
 rule score_meta:
@@ -8,6 +8,7 @@ rule score_meta:
         tuned=f"{SYSTEM}/tuned.json",
     output:
         scores=scores_of("test"),
+        users=f"{SYSTEM}/test/users.npz",
     log:
         f"{LOGS}/seed-{{seed}}/{{system}}/score.log",
     benchmark:

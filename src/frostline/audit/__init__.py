@@ -12,6 +12,7 @@ from frostline.audit.controls import control_checks
 from frostline.audit.evidence import donor_checks, evidence
 from frostline.audit.invariants import split_checks, split_files
 from frostline.audit.lineage import PROOF, lineage_checks
+from frostline.audit.meta_users import meta_user_checks
 from frostline.audit.ties import tie_checks
 from frostline.audit.verdict import give_verdict
 from frostline.folds import TEST
@@ -36,6 +37,8 @@ def run(job: Job) -> None:
     checks["ties"], systems = tie_checks(results, job.params["primary"], job.params["ties"])
     job.write_json("ties", {"checks": checks["ties"], "systems": systems})
     checks["controls"] = control_checks(results, job.params["primary"], job.params["ties"])
+    if job.family("taught"):
+        checks["meta_users"] = meta_user_checks(job, results)
     checks["donors"] = donor_checks(job.params["brought"])
     if PROOF in job.inputs:
         checks[PROOF] = job.read_json(PROOF)["checks"]

@@ -12,6 +12,7 @@ SUBJECTS = {
     "lineage": "Lineage: what every result descends from",
     PROOF: "Non-interference: everything run again with changed test labels",
     "content": "Content, which must be known before anyone touches an item",
+    "meta_users": "Meta-methods, which learn from labels of cold items",
     "donors": "Donors",
     "ties": "Ties, whose order must not matter",
     "controls": "Controls, which must be worth chance",
