@@ -24,12 +24,13 @@ from frostline.registry import load
 from frostline.scoring import scores_of
 
 METRICS = (Metric("ndcg", 10), Metric("auc"))
-PEER = {
-    "grouped_popularity_personal": "grouped_most_popular_pers",
-    "knn": "knn_score_avg",
+OURS = {
+    "grouped_most_popular_pers": "grouped_popularity_personal",
+    "knn_score_avg": "knn",
     "attention_knn": "attention_knn",
-    "attention_embedding": "attention_emb",
-    "embedding_average": "embedding_avg",
+    # The peer limits it to k neighbours: with a bilinear donor that is attention_knn.
+    "attention_emb": "attention_knn",
+    "embedding_avg": "embedding_average",
     "debiased_knn": "debiased_knn",
     "scale_shift": "scale_shift",
     "magnitude_scaling": "magnitude_scaling",
@@ -38,7 +39,7 @@ PEER = {
     "stacking": "stacking",
     "stacking_plus": "stacking_plus",
 }
-"""Methods of ours and of the peer's, with the parameters that both have by default."""
+"""The peer's methods and ours, with the parameters that both have by default."""
 
 
 def figures(data, split, seed: int) -> dict[str, np.ndarray]:
@@ -73,7 +74,7 @@ def figures(data, split, seed: int) -> dict[str, np.ndarray]:
     def judge(scores: np.ndarray) -> np.ndarray:
         return np.nanmean(evaluate(rank_relevant(scores, *truth, ties="item_id"), METRICS), axis=0)
 
-    methods = {name: load("methods", name) for name in PEER}
+    methods = {name: load("methods", name) for name in OURS.values()}
     free = {name for name, cls in methods.items() if not hasattr(cls, "combines")}
     free |= {name for cls in methods.values() for name in getattr(cls, "combines", ())}
     scores = {}
@@ -103,13 +104,13 @@ def main(archive: str, folder: str) -> None:
     ours = {seed: figures(data, np.load(Path(folder, f"split-{seed}.npz"), allow_pickle=True), seed) for seed in seeds}
     for position, column in enumerate(("ndcg@10", "auc")):
         means = []
-        for name, theirs in PEER.items():
+        for theirs, name in OURS.items():
             mine = [ours[seed][name][position] for seed in seeds]
             other = [float(peer[theirs, seed][column]) for seed in seeds]
             means.append((statistics.fmean(mine), statistics.fmean(other)))
             gaps = " ".join(f"{a - b:+.4f}" for a, b in zip(mine, other, strict=True))
             print(
-                f"{name:28s} {column:8s} ours {means[-1][0]:.4f}  peer {means[-1][1]:.4f}  "
+                f"{theirs:28s} {column:8s} ours {means[-1][0]:.4f}  peer {means[-1][1]:.4f}  "
                 f"difference {means[-1][0] - means[-1][1]:+.4f}  by seed {gaps}"
             )
         print(f"rank correlation of the two orders, {column}: {spearmanr(*zip(*means, strict=True)).statistic:.3f}")

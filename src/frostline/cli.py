@@ -41,7 +41,8 @@ STAGES = {
     "audit": "check the split and the lineage, give the verdict",
     "accept": "end the run with an error where a check of the audit failed",
     "report": "one page to read",
-    "recommend": "rank the catalogue's new items by the system that was chosen",
+    "new_items": "read a file of items that nobody has touched yet",
+    "recommend": "rank new items by the system that was chosen",
 }
 
 

@@ -129,6 +129,8 @@ class Experiment:
     """Systems that cannot be, each with the reason."""
     recommend: int = 10
     """Length of the lists of new items."""
+    new_items: str | None = None
+    """A file of them, where they are not those of the catalogue that have no interactions."""
     calibration: tuple[str, ...] = ()
     """Ways in which scores become probabilities."""
 
@@ -151,6 +153,7 @@ class _Entry:
     baseline: str = "grouped_popularity_personal"
     metrics: dict[str, Any] = field(default_factory=dict)
     recommend: int = 10
+    new_items: str | None = None
     calibration: tuple[Literal["platt", "isotonic"], ...] = ("platt", "isotonic")
 
 
@@ -210,6 +213,7 @@ def _experiment(name: str, raw: Any, where: str, keep_scores: bool) -> Experimen
         keep_scores=keep_scores,
         left_out=left_out,
         recommend=entry.recommend,
+        new_items=entry.new_items,
         calibration=tuple(dict.fromkeys(entry.calibration)),
     )
 

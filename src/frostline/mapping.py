@@ -69,7 +69,7 @@ def dataset_of(
             for column in content:
                 require(source, column, "Name the field in `content` as the file does")
             notes += source.notes
-        catalogue = _items(items, called["item_id"], content, notes)
+        catalogue = read_items(items, called["item_id"], content, notes)
     dropped: dict[str, int] = {}
     examples: dict[str, list[dict]] = {}
     lines = {source.name: source.line for source in interactions}
@@ -115,9 +115,16 @@ def _batches(
     notes += times.notes
 
 
-def _items(
+def read_items(
     sources: Sequence[Source], item_id: str, content: Mapping[str, Mapping[str, str]], notes: list[str]
 ) -> pa.Table:
+    """Items as a `Dataset` has them, from columns that are there; what is odd is added to `notes`.
+
+    Raises
+    ------
+    InputError
+        When a value cannot be read as what it should be.
+    """
     faults, tables = Faults(), []
     for source in sources:
         raw, row = source.read(list(dict.fromkeys([item_id, *content])))

@@ -309,6 +309,20 @@ def _report(experiment: Experiment, of: dict) -> dict:
     }
 
 
+def new_items_file(experiment: Experiment) -> str:
+    """Where the experiment's file of new items is; errors as `find` has them."""
+    return find(DataFile(experiment.new_items, Path(experiment.new_items).name), experiment.name)
+
+
+def _new_items(experiment: Experiment, of: dict) -> dict:
+    called = experiment.data.options.get("columns", {}).get("item", "item")
+    return {
+        "name": Path(experiment.new_items).name,
+        "content": experiment.data.content,
+        "id_columns": [called, "item_id"],
+    }
+
+
 def _recommend(experiment: Experiment, of: dict) -> dict:
     competitors = [system for system in experiment.systems.values() if system.kind in ("system", "baseline")]
     return {
@@ -355,5 +369,6 @@ _SPECS = {
     "audit": _audit,
     "accept": lambda experiment, of: {"experiment": experiment.name},
     "report": _report,
+    "new_items": _new_items,
     "recommend": _recommend,
 }

@@ -1,4 +1,4 @@
-"""Stage `recommend`: rank the catalogue's really new items, those without any interaction, by what the verdict chose.
+"""Stage `recommend`: rank really new items by what the verdict chose: those of a file, or those that nobody touched yet.
 
 Nothing is held out here: donors and methods learn from all interactions. What was decided on held-out items stays
 decided: the system by the verdict, the point of a grid by its val figures over all seeds, and a meta-method's weights
@@ -29,7 +29,9 @@ from frostline.seeds import generator
 
 
 def run(job: Job) -> None:
-    """Read `interactions`, `catalogue`, `verdict`, every `tuned` and meta-`model`; write lists and `summary`.
+    """Read `interactions`, `catalogue`, `verdict`, every `tuned` and meta-`model`, maybe `new`; write lists and `summary`.
+
+    New are the items of `new`, or else those of the catalogue that have no interactions.
 
     `items_per_user` has the columns user, rank, item, score; `users_per_item` has item, rank, user, score; both hold
     the best `top` of each, ties in an order drawn from the seed.
@@ -38,11 +40,15 @@ def run(job: Job) -> None:
     interactions, catalogue = job.read_table("interactions"), job.read_table("catalogue")
     users = pc.unique(interactions["user"]).sort()
     known = pc.unique(interactions["item"]).sort()
+    if "new" in job.inputs:
+        added = job.read_table("new")
+        touched = catalogue.filter(pc.is_in(catalogue["item_id"], known))
+        catalogue = pa.concat_tables([touched, added.select(touched.column_names)])
     new = catalogue["item_id"].filter(pc.invert(pc.is_in(catalogue["item_id"], known))).combine_chunks().sort()
     if not len(new):
         raise FrostlineError(
             "every item of the catalogue has interactions, so there is no new one to recommend. Add the new items to the "
-            "items file and run again"
+            "items file, or name a file of them as `new_items`, and run again"
         )
     ids = pa.concat_arrays([known, new])
     is_known = np.arange(len(ids)) < len(known)

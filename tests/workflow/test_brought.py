@@ -62,3 +62,16 @@ def test_new_items_are_ranked_by_what_was_chosen(tmp_path):
     verdict, summary = (workspace.read_json(name) for name in ("audit/verdict.json", "recommend/summary.json"))
     assert summary["system"] == verdict["chosen" if verdict["decision"] == "transfer" else "baseline"]
     assert summary["new_items"] == len(catalogue - known) > 0
+    # And those of a file, by the same models.
+    ids = sorted(catalogue - known)[:2]
+    items = pq.read_table(tmp_path / "results/small/ingest/items.parquet").to_pylist()
+    rows = [row for row in items if row["item_id"] in ids]
+    with open(tmp_path / "launch.csv", "w", newline="") as stream:
+        writer = csv.DictWriter(stream, ["item_id", "categories", "year", "text"])
+        writer.writeheader()
+        writer.writerows({**row, "categories": "|".join(row["categories"])} for row in rows)
+    workspace.configure(experiment | {"new_items": "launch.csv"})
+    before = pq.read_table(tmp_path / "results/small/recommend/users_per_item.parquet").to_pylist()
+    workspace.run("new_items")
+    after = pq.read_table(tmp_path / "results/small/recommend/users_per_item.parquet").to_pylist()
+    assert after == [row for row in before if row["item"] in ids] and len(after) == 6

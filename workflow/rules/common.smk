@@ -26,6 +26,11 @@ try:
         }
         for name, experiment in EXPERIMENTS.items()
     }
+    NEW_ITEMS = {
+        name: plan.new_items_file(experiment)
+        for name, experiment in EXPERIMENTS.items()
+        if experiment.new_items
+    }
     # What is nowhere yet: the name that it gets in the cache, and the adapter that knows where to get it.
     DOWNLOADS = {
         file: asked
@@ -239,6 +244,12 @@ def evaluate_inputs(wildcards):
     if wildcards.fold == "test":
         named["strata"] = f"{SEED}/split/strata.parquet"
     return {name: path.format(**wildcards) for name, path in named.items()}
+
+
+def new_items_of(wildcards):
+    """Nothing where the new items are those of the catalogue."""
+    path = f"{RESULTS}/recommend/new_items.parquet"
+    return {"new": path} if wildcards.experiment in NEW_ITEMS else {}
 
 
 def say_where_the_results_are():

@@ -1,4 +1,4 @@
-# the verdict, all interactions, the catalogue and what was learned on val → recommend/: lists of the catalogue's new items
+# the verdict, all interactions, the catalogue and what was learned on val → recommend/: lists of new items
 
 
 LEARNED = {
@@ -12,7 +12,7 @@ LEARNED = {
 
 rule recommend:
     input:
-        unpack(families(LEARNED)),
+        unpack(lambda wildcards: families(LEARNED | new_items_of(wildcards))(wildcards)),
     output:
         items_per_user_parquet=f"{RESULTS}/recommend/items_per_user.parquet",
         items_per_user_csv=f"{RESULTS}/recommend/items_per_user.csv",
@@ -25,7 +25,9 @@ rule recommend:
         f"{LOGS}/recommend.benchmark.tsv"
     threads: 1
     params:
-        files=family_files(LEARNED),
+        files=lambda wildcards, input, output: family_files(
+            LEARNED | new_items_of(wildcards)
+        )(wildcards, input, output),
         spec=spec("recommend"),
         code=lambda wildcards: plan.recommend_code(EXPERIMENTS[wildcards.experiment]),
         threads=1,
@@ -33,6 +35,31 @@ rule recommend:
         "{wildcards.experiment}: ranking the new items"
     shell:
         f"frostline recommend {COMMAND}"
+
+
+rule read_new_items:
+    input:
+        file=lambda wildcards: NEW_ITEMS[wildcards.experiment],
+        interactions=f"{RESULTS}/ingest/interactions.parquet",
+    output:
+        items_=f"{RESULTS}/recommend/new_items.parquet",
+    log:
+        f"{LOGS}/new_items.log",
+    benchmark:
+        f"{LOGS}/new_items.benchmark.tsv"
+    wildcard_constraints:
+        experiment="|".join(NEW_ITEMS) or "(?!)",
+    threads: 1
+    params:
+        files=files,
+        data=lambda wildcards: stamp(NEW_ITEMS[wildcards.experiment]),
+        spec=spec("new_items"),
+        code=plan.code("new_items"),
+        threads=1,
+    message:
+        "{wildcards.experiment}: reading the new items"
+    shell:
+        f"frostline new_items {COMMAND}"
 
 
 # Not part of `all`: `snakemake new_items` asks for it.
