@@ -17,7 +17,7 @@ test: check  ## everything: `check`, then tests that run whole workflows
 check: lint  ## the fast part: linters and unit tests
 	pytest -m "not workflow and not slow" -n $(CORES)
 
-check-statistics: setup  ## do the tests of significance hold their level? A simulation of a minute, with its figures
+check-statistics: setup  ## do the tests of significance hold their level, and is ML-1M's table free of its ids? Minutes, with the figures
 	pytest -m slow -n 0 -s
 
 lint: setup

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from frostline import evaluate
-from frostline.adapters.movielens import MovieLens100K
+from frostline.adapters.movielens import MovieLens1M, MovieLens100K
 from frostline.aggregate import leaderboard
 from frostline.artifacts import Job
 from frostline.audit.ties import NAME, tie_checks
@@ -18,23 +18,23 @@ DATA = Path(os.environ.get("FROSTLINE_DATA") or Path(__file__).parents[3] / "sha
 SYSTEMS = {"constant": "control", "grouped_popularity": "baseline", "genres": "system", "random": "control"}
 
 
-@pytest.fixture(scope="module")
-def movielens():
-    """Cold items of MovieLens-100K, in the publisher's order of ids, which is roughly that of popularity: who took which of
-    them, and scores of systems, most of which tie items of the same genres."""
-    path = DATA / MovieLens100K.ARCHIVE
+@pytest.fixture(scope="module", params=[MovieLens100K, pytest.param(MovieLens1M, marks=pytest.mark.slow)])
+def movielens(request):
+    """Cold items of a MovieLens data set: who took which of them, and scores of systems, most of which tie items of the same
+    genres. The publisher's order of ids is roughly that of popularity."""
+    path = DATA / request.param.ARCHIVE
     if not path.exists():
         message = f"{path} is not there; set FROSTLINE_DATA to the folder that holds it"
         pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
     with open(path, "rb") as file:
-        data = MovieLens100K().read({"archive": file}, {})
+        data = request.param().read({"archive": file}, {})
     user, item = (np.array(data.interactions[name].to_pylist()).astype(int) for name in ("user", "item"))
     names = sorted({name for row in data.items["genres"].to_pylist() for name in row or ()})
     genres = np.zeros((int(item.max()) + 1, len(names)), np.float32)
     for number, row in zip(data.items["item_id"].to_pylist(), data.items["genres"].to_pylist(), strict=True):
         genres[int(number), [names.index(name) for name in row or ()]] = 1
     rng = np.random.default_rng(7)
-    cold = np.sort(rng.choice(np.unique(item), 336, replace=False))
+    cold = np.sort(rng.choice(np.unique(item), len(np.unique(item)) // 5, replace=False))
     is_cold = np.isin(item, cold)
     taste = np.zeros((user.max() + 1, len(names)), np.float32)
     np.add.at(taste, user[~is_cold], genres[item[~is_cold]])
@@ -104,8 +104,8 @@ def test_with_ties_in_order_of_the_ids_the_table_changes_and_the_tie_audit_says_
     before, check, systems = table(folder, movielens, "item_id")
     after, _, _ = table(folder, movielens, "item_id", renamed=0)
     figure = [{(r["system"], r["metric"]): r["mean"] for r in rows} for rows in (fair, before, after)]
-    # The publisher's ids are in order of popularity, so a constant beats what knows the genres.
-    assert figure[1]["constant", "ndcg@10"] > 3 * figure[0]["constant", "ndcg@10"]
+    # The publisher's ids are roughly in order of popularity, so a constant gets at least twice what chance would.
+    assert figure[1]["constant", "ndcg@10"] > 2 * figure[0]["constant", "ndcg@10"]
     assert figure[1]["constant", "ndcg@10"] != figure[2]["constant", "ndcg@10"]
     assert check["result"] == "warning" and check["detail"].startswith(
         "ties were put in order of the ids (ties: item_id)"
