@@ -43,6 +43,12 @@ rule all:
         expand("results/{experiment}/audit/accepted.txt", experiment=NAMES),
 
 
+# Inside a job of a cluster, the Snakemake that runs a group runs its members itself. Otherwise slurm-jobstep would start
+# another Snakemake for each, which takes longer than most of them.
+if workflow.remote_exec:
+    workflow.localrules(*(rule.name for rule in workflow.rules))
+
+
 onsuccess:
     say_where_the_results_are()
 

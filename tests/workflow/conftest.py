@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -36,9 +37,9 @@ class Workspace:
         config = {"keep_scores": keep_scores, "experiments": {"small": experiment}}
         (self.folder / "config.yaml").write_text(yaml.safe_dump(config))
 
-    def command(self, *arguments: str, cores: int = 2) -> list[str]:
+    def command(self, *arguments: str, cores: int = 2, profile: str = "default") -> list[str]:
         base = [sys.executable, "-m", "snakemake", "--snakefile", str(self.root / "Snakefile")]
-        profile = ["--workflow-profile", str(self.root / "profiles/default")]
+        profile = ["--workflow-profile", str(self.root / "profiles" / profile)]
         # A target after --configfile would be taken for another config.
         return [*base, *profile, "--cores", str(cores), *arguments, "--configfile", "config.yaml"]
 
@@ -48,9 +49,20 @@ class Workspace:
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         return os.environ | {"PATH": path, "PYTHONPATH": places}
 
-    def run(self, *arguments: str, cores: int = 2, check: bool = True) -> subprocess.CompletedProcess:
+    def run(
+        self,
+        *arguments: str,
+        cores: int = 2,
+        check: bool = True,
+        profile: str = "default",
+        environment: Mapping[str, str] | None = None,
+    ) -> subprocess.CompletedProcess:
         done = subprocess.run(
-            self.command(*arguments, cores=cores), cwd=self.folder, env=self.environment, capture_output=True, text=True
+            self.command(*arguments, cores=cores, profile=profile),
+            cwd=self.folder,
+            env=self.environment | (environment or {}),
+            capture_output=True,
+            text=True,
         )
         assert not check or done.returncode == 0, done.stdout + done.stderr
         return done
