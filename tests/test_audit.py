@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,10 @@ import pytest
 
 from frostline import audit, content, evaluate, fit_donor, fit_method, score, select, split
 from frostline.artifacts import SIDECAR, Job
-from frostline.audit.invariants import split_checks, split_files
 from frostline.audit.verdict import give_verdict
 from frostline.errors import FrostlineError
+from frostline.invariants import split_checks, split_files
+from frostline.protocols.cold_items import ColdItems
 from frostline.results import Results
 
 SEEDS = (1, 2)
@@ -34,6 +36,10 @@ SPLIT = {
 }
 CONTENT = {"tags": {"as": "categories"}, "year": {"as": "number"}, "title": {"as": "text"}}
 PARAMS = {
+    "protocol": "cold-items",
+    "words": asdict(ColdItems.words),
+    "comparison": None,
+    "donors": True,
     "systems": SYSTEMS,
     "seeds": SEEDS,
     "replicates": "draws",
@@ -98,7 +104,7 @@ def run_split(seed, **changes):
     names = ("items", "queries", "train", "val", "test", "strata")
     outputs = {name: at(seed, f"split/{name}.parquet") for name in names} | {"summary": at(seed, "split/summary.json")}
     inputs = {"interactions": "results/ingest/interactions.parquet", "catalogue": "results/ingest/items.parquet"}
-    job(split.run, inputs, outputs, split=SPLIT | changes, category="tags", seed=seed)
+    job(split.run, inputs, outputs, split=SPLIT | changes, category="tags", seed=seed, protocol="cold-items")
 
 
 def run_content(seed):
@@ -141,11 +147,13 @@ def run_system(seed, system, peek=()):
 def run_evaluate(seed, system):
     folder = at(seed, f"systems/{system}")
     for fold in ("val", "test"):
-        inputs = {name: at(seed, f"split/{name}.parquet") for name in ("items", "queries", "train")}
+        inputs = {name: at(seed, f"split/{name}.parquet") for name in ("items", "queries")}
+        inputs["history"] = at(seed, "split/train.parquet")
         inputs |= {"labels": at(seed, f"split/{fold}.parquet"), "scores": f"{folder}/{fold}/scores.npy"}
         outputs = {name: f"{folder}/{fold}/{name}.parquet" for name in ("per_query", "per_item")}
         outputs["pooled"] = f"{folder}/{fold}/pooled.json"
         params = {
+            "candidates": "fold",
             "k": PARAMS["k"],
             "primary": PARAMS["primary"],
             "ties": "expected",
@@ -412,6 +420,7 @@ def figures(effects, seeds=(1, 2, 3), n_users=150, n_items=60, noise=0.25):
 def verdict(results, chosen, kinds=None, on_val=lambda system, seed: 0.5):
     kinds = {system: "baseline" if system == "base" else "system" for system in results.systems} | (kinds or {})
     params = {"primary": "ndcg@5", "baseline": "base", "seeds": results.seeds, "systems": kinds, "replicates": "draws"}
+    params |= {"words": {"decision": "transfer"}}
     choices = {
         seed: {"system": choice, "val": {system: on_val(system, seed) for system in results.systems}}
         for seed, choice in zip(results.seeds, chosen, strict=True)

@@ -91,9 +91,9 @@ def test_evaluate_loads_no_more_than_it_needs(files):
     strata = {"item": pa.array([0, 1, 2], pa.int32()), "category": ["x", "x", "y"], "bucket": pa.array([0, 1, 1])}
     files.put("strata.parquet", pa.table(strata))
     params = {"k": [1], "ties": "expected", "fold": "test", "system": "x", "seed": 1}
-    params |= {"primary": "ndcg@1", "scrambled": True}
-    inputs = [f"{name}={name}.parquet" for name in ("items", "queries", "labels", "train", "strata")]
-    inputs += ["scores=scores.npy"]
+    params |= {"candidates": "fold", "primary": "ndcg@1", "scrambled": True}
+    inputs = [f"{name}={name}.parquet" for name in ("items", "queries", "labels", "strata")]
+    inputs += ["history=train.parquet", "scores=scores.npy"]
     outputs = ["per_query=q.parquet", "per_item=i.parquet", "strata=s.parquet", "pooled=p.json"]
     done = frostline(
         "evaluate", "--input", *inputs, "--output", *outputs, "--params", json.dumps(params),

@@ -175,6 +175,8 @@ def touched(monkeypatch, module):
     jobs |= {name: ("fit_donor", "donors", name) for name in registry.BUILT_IN["donors"]}
     jobs |= {name: ("score", "methods", name) for name in registry.BUILT_IN["methods"]}
     jobs |= {name: ("ingest", "adapters", name) for name in registry.BUILT_IN["adapters"]}
+    jobs |= {name: ("split", "protocols", name) for name in registry.BUILT_IN["protocols"]}
+    jobs |= {f"system {name}": ("score_system", "systems", name) for name in registry.BUILT_IN["systems"]}
     before = {job: plan.code(*of) for job, of in jobs.items()}
     real = codeversion._source.__wrapped__
     with monkeypatch.context() as patch:
@@ -186,7 +188,8 @@ def touched(monkeypatch, module):
 
 
 def test_editing_frostlines_own_modules_touches_their_users_alone(monkeypatch):
-    components = {name for group in registry.BUILT_IN.values() for name in group}
+    systems = {f"system {name}" for name in registry.BUILT_IN["systems"]}
+    components = systems | {name for group, names in registry.BUILT_IN.items() if group != "systems" for name in names}
     assert touched(monkeypatch, "frostline.methods.linmap") == {"linmap"}
     assert touched(monkeypatch, "frostline.donors.als") == {"als"}
     assert touched(monkeypatch, "frostline.adapters.table") == {"table"}

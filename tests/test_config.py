@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frostline import config, plan
-from frostline.config import Split, load
+from frostline.config import load
 from frostline.errors import ConfigError
+from frostline.split_options import Split
 
 CONFIGS = sorted((Path(__file__).parents[1] / "config").glob("*.yaml"))
 REMOVED = "<removed>"
@@ -82,7 +83,7 @@ def test_every_config_of_the_repository_loads_and_is_named_after_its_experiment(
 )
 def test_C9_cuts_are_times_or_quantiles(given, kept):
     options = yaml.safe_load(given) | {"kind": "temporal", "t2": "2030-01-01" if isinstance(kept, str) else 0.9}
-    split = only(changed("/split", options)).split
+    split = only(changed("/split", options)).protocol.rule
     assert split.t1 == kept and json.loads(json.dumps(dataclasses.asdict(split))) == {
         **dataclasses.asdict(split),
         "strata": ["category", "popularity"],
@@ -91,7 +92,7 @@ def test_C9_cuts_are_times_or_quantiles(given, kept):
 
 def test_the_whole_of_a_config_arrives():
     demo = only(full())
-    assert (demo.name, demo.protocol, demo.seeds, demo.baseline, demo.keep_scores) == (
+    assert (demo.name, demo.protocol_name, demo.seeds, demo.baseline, demo.keep_scores) == (
         "demo",
         "cold-items",
         (42, 43),
@@ -100,7 +101,7 @@ def test_the_whole_of_a_config_arrives():
     )
     assert demo.data.adapter == "synthetic" and demo.data.options == {"users": 400}
     assert demo.data.content == {"categories": {"as": "categories"}, "year": {"as": "number"}}
-    assert demo.split == Split(test=0.2, val=0.1) and demo.metrics.k == (1, 5, 10)
+    assert demo.protocol.rule == Split(test=0.2, val=0.1) and demo.metrics.k == (1, 5, 10)
     assert demo.donors["als"].points[0]["factors"] == 8
     assert demo.systems["als+linmap"].method.points[0] == {"alpha": 10.0}
     assert only(changed("keep_scores", True)).keep_scores is True
@@ -175,7 +176,7 @@ WRONG = [
     ("/content/1/feld", "x", ".content[1]", "unknown key 'feld'", "'field'? Allowed: as, field, separator"),
     ("/content/1", {"field": "year", 1: 2, "b": 3}, ".content[1]", "unknown key '1'", "Allowed: as, field, separator"),
     # unknown components and choices
-    ("/protocol", "cold-item", ".protocol", "unknown value 'cold-item'", "'cold-items'? Allowed: cold-items"),
+    ("/protocol", "cold-item", ".protocol", "unknown protocol 'cold-item'", "'cold-items'? Allowed: cold-items"),
     (
         "/data/adapter",
         "movielens",
@@ -278,7 +279,7 @@ WRONG = [
     ("/content/1", 5, ".content[1]", "give a field's name, or {field: name, as: kind}, not 5", ""),
     ("/content/1", {"as": "number"}, ".content[1]", "give a field's name, or {field: name, as: kind}", ""),
     ("/content/1", "categories", ".content[1]", "field 'categories' is listed twice. Remove one", ""),
-    ("/content", [], ".content", "is empty. Cold items are scored by their content; name at least one field", ""),
+    ("/content", [], ".content", "is empty. Name at least one field", ""),
     ("/content", ["year"], ".split.strata", "'category' needs a content field of kind 'categories'", "Add one"),
     # types
     ("experiments", REMOVED, "config", "'experiments' is missing or empty", "Give at least one"),
@@ -287,9 +288,9 @@ WRONG = [
     ("experiments/demo", 3, "config.experiments.demo", "expected a mapping, not 3", ""),
     ("keep_scores", 1, "config.keep_scores", "expected true or false, not 1", ""),
     ("keep_scores", "yes", "config.keep_scores", "expected true or false, not 'yes'", ""),
-    ("/protocol", REMOVED, ".", "'protocol' is missing (one of cold-items). Add it", ""),
+    ("/protocol", REMOVED, ".", "'protocol' is missing (a name, or a mapping). Add it", ""),
     ("/data", REMOVED, ".", "'data' is missing (a mapping). Add it", ""),
-    ("/content", REMOVED, ".", "'content' is missing (a list). Add it", ""),
+    ("/content", REMOVED, ".content", "is empty. Name at least one field", ""),
     ("/data", None, ".data", "expected a mapping, not None", ""),
     ("/data/adapter", REMOVED, ".data", "'adapter' is missing. Allowed: synthetic, movielens-1m", ""),
     ("/data/users", "many", ".data.users", "expected a whole number, not 'many'", ""),
@@ -399,9 +400,9 @@ def test_a_label_that_cannot_name_a_folder_is_refused(where, label):
 def test_a_null_takes_the_default(path, default):
     demo = only(changed(path, None))
     found = {
-        "/split": demo.split,
-        "/split/test": demo.split.test,
-        "/split/strata": demo.split.strata,
+        "/split": demo.protocol.rule,
+        "/split/test": demo.protocol.rule.test,
+        "/split/strata": demo.protocol.rule.strata,
         "/seeds": demo.seeds,
         "/metrics": demo.metrics,
         "/metrics/k": demo.metrics.k,
@@ -592,8 +593,8 @@ def with_folds(seeds, **split):
 
 def test_folds_share_out_the_items_among_the_seeds():
     demo = only(with_folds([7, 3, 5]))
-    assert demo.split.test == pytest.approx(1 / 3)
-    assert only(with_folds([7, 3, 5], test=0.33)).split.test == pytest.approx(1 / 3)
+    assert demo.protocol.rule.test == pytest.approx(1 / 3)
+    assert only(with_folds([7, 3, 5], test=0.33)).protocol.rule.test == pytest.approx(1 / 3)
     given = [json.loads(plan.spec("split", demo, seed=str(seed)))["folds"] for seed in demo.seeds]
     assert given == [{"number": number, "of": 3, "seed": 3} for number in range(3)]
     assert "folds" not in json.loads(plan.spec("split", only(full()), seed="42"))

@@ -1,6 +1,7 @@
 """The leaderboard for people: marks, spread, intervals, definitions, and text that LaTeX can take."""
 
 import re
+from dataclasses import asdict
 
 import pyarrow as pa
 import pytest
@@ -8,8 +9,10 @@ import pytest
 from frostline import export
 from frostline.export import escape, latex, markdown
 from frostline.marks import marks
+from frostline.protocols.cold_items import ColdItems
 
 PARAMS = {
+    "words": asdict(ColdItems.words),
     "experiment": "50%_of",
     "primary": "ndcg@2",
     "k": [1, 2],

@@ -14,6 +14,7 @@ from frostline.artifacts import IsolationError, Job
 from frostline.audit.lineage import PROOF
 from frostline.audit.meta_users import NAME as OWN_TEACHERS
 from frostline.meta import UserGroup
+from frostline.protocols import cold_items
 from tests.test_audit import (
     CHOICE,
     IN_TRAIN,
@@ -242,7 +243,7 @@ def mean_rating_as_content(patch):
 
 def item_listed_twice(patch):
     """And a split that does not look."""
-    patch.setattr(split, "identities", lambda catalogue: np.full(catalogue.num_rows, -1))
+    patch.setattr(cold_items, "identities", lambda catalogue: np.full(catalogue.num_rows, -1))
     run_ingest(tags=[["a"]] * 60, year=[1990.0] * 60, title=[f"title {n // 2}" for n in range(60)])
     everything_again()
 

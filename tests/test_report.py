@@ -8,6 +8,7 @@ import random
 import re
 import subprocess
 import sys
+from dataclasses import asdict
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from frostline import report
 from frostline.definitions import measure
 from frostline.links import Reference, resolve
 from frostline.numbers import count, decimal, percent, span
+from frostline.protocols.cold_items import ColdItems
 from frostline.report import charts, dag, wording
 from frostline.significance import COLUMNS
 
@@ -39,7 +41,9 @@ K = [1, 10]
 CUT = [f"{name}@{k}" for k in K for name in ("recall", "precision", "map", "ndcg", "mrr", "hit_rate")]
 PARAMS = {
     "experiment": EVIL,
-    "protocol": "cold-items",
+    "protocol_name": "cold-items",
+    "words": asdict(ColdItems.words),
+    "drawn": "items",
     "adapter": "synthetic",
     "content": {EVIL: {"as": "categories"}},
     "split": {"kind": "stratified", "test": 0.2, "val": 0.1, "strata": ["category", "popularity"], "val_folds": 5},
@@ -481,7 +485,7 @@ def test_the_shares_of_the_uncertainty_are_one_sentence_where_something_was_chos
 
 
 def verdict(**changed):
-    return wording.verdict_sentence(VERDICT | changed).striptags()
+    return wording.verdict_sentence(VERDICT | changed, PARAMS["words"]).striptags()
 
 
 def test_the_verdict_says_keep_when_the_interval_holds_zero():
@@ -503,7 +507,9 @@ def test_the_verdict_says_so_when_every_seed_chose_the_baseline_or_the_seeds_dis
         "NDCG@10 .089."
     )
     assert "touched what each seed chose gives" in verdict(chosen_by_seed={"42": "als+linmap", "43": "als+knn"})
-    told = wording.choice_sentence(VERDICT | {"chosen_by_seed": {"1": "b", "2": "a", "3": "b"}}).striptags()
+    told = wording.choice_sentence(
+        VERDICT | {"chosen_by_seed": {"1": "b", "2": "a", "3": "b"}}, PARAMS["words"]
+    ).striptags()
     assert told.endswith("b in seeds 1, 3; a in seed 2.")
 
 

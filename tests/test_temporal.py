@@ -9,11 +9,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from frostline import split
-from frostline.audit.temporal import time_check
 from frostline.dataset import Dataset
 from frostline.errors import InputError
 from frostline.ingest import clean
 from frostline.split_options import TemporalSplit
+from frostline.time_check import time_check
 
 OUTPUTS = [f"{name}.parquet" for name in ("items", "queries", "train", "val", "test", "strata")] + ["summary.json"]
 FAR = 4_000_000_000

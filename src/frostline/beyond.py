@@ -14,7 +14,7 @@ import pyarrow as pa
 from scipy.sparse import csr_array
 
 from frostline.artifacts import Job
-from frostline.folds import TEST
+from frostline.folds import TEST, candidate_rows
 from frostline.lists import NOBODY
 from frostline.results import rounded
 from frostline.tables import write_rows
@@ -51,16 +51,19 @@ class Space:
 
 
 def run(job: Job) -> None:
-    """Read every seed's `reference`, `items`, `train` and all `lists`, `per_query`, `per_item`; write `beyond`, `items`."""
+    """Read every seed's `reference`, `items`, `train`, `history` and all `lists`, `per_query`, `per_item`; write `beyond`
+    and `items`.
+    """
     params, n_queries = job.params, 0
     found: dict = {}
     by_item: dict = {}
     for seed in params["seeds"]:
         fold = job.read_table(f"items[{seed}]")["fold"].to_numpy(zero_copy_only=False)
+        candidates = candidate_rows(fold, params["candidates"], TEST)
         first = f"per_query[{seed},{next(iter(params['systems']))},{TEST}]"
         asked = job.read_table(first, columns=["n_relevant"])["n_relevant"].to_numpy() > 0
         n_queries += int(asked.sum())
-        space = read_space(job, seed, np.flatnonzero(fold == TEST), len(asked))
+        space = read_space(job, seed, candidates, len(asked))
         for system in params["systems"]:
             lists = job.read_array(f"lists[{seed},{system},{TEST}]")[:][asked]
             found[seed, system] = measures(lists, space, np.flatnonzero(asked), params["k"])
@@ -73,13 +76,19 @@ def run(job: Job) -> None:
 
 def read_space(job: Job, seed: int, candidates: np.ndarray, n_queries: int) -> Space:
     reference = job.read_arrays(f"reference[{seed}]")
-    train = job.read_table(f"train[{seed}]", columns=["query", "item"])
-    pairs = train["query"].to_numpy(), train["item"].to_numpy()
-    return space_of(reference["matrix"], reference["group"], candidates, *pairs, n_queries)
+    known = job.read_table(f"history[{seed}]", columns=["query", "item"])
+    pairs = known["query"].to_numpy(), known["item"].to_numpy()
+    counts = np.bincount(
+        job.read_table(f"train[{seed}]", columns=["item"])["item"].to_numpy(), minlength=len(reference["group"])
+    )
+    return space_of(reference["matrix"], reference["group"], candidates, *pairs, n_queries, counts)
 
 
-def space_of(matrix: csr_array, group: np.ndarray, candidates, query, item, n_queries: int) -> Space:
-    """From rows of all items, the candidates' row numbers, and the (query, item) pairs of training."""
+def space_of(
+    matrix: csr_array, group: np.ndarray, candidates, query, item, n_queries: int, counts: np.ndarray | None = None
+) -> Space:
+    """From rows of all items, the candidates' row numbers, the (query, item) pairs of the histories, and how often each item
+    is in training, by default as often as in the histories."""
     n_items = matrix.shape[0]
     size = np.maximum(np.bincount(query, minlength=n_queries), 1)
     history = csr_array((1 / size[query], (query, item)), shape=(n_queries, n_items))
@@ -87,7 +96,7 @@ def space_of(matrix: csr_array, group: np.ndarray, candidates, query, item, n_qu
         (np.ones((group >= 0).sum()), (np.flatnonzero(group >= 0), group[group >= 0])),
         shape=(n_items, 1 + max(group.max(initial=-1), 0)),
     )
-    counts = np.bincount(item, minlength=n_items)
+    counts = np.bincount(item, minlength=n_items) if counts is None else counts
     information = -np.log2((counts[candidates] + 1) / (counts.sum() + n_items)) if counts[candidates].any() else None
     return Space(
         matrix[candidates], group[candidates], history @ matrix, np.asarray((history @ groups).todense()), information

@@ -16,7 +16,7 @@ from frostline.errors import FrostlineError
 
 STAGES = {
     "ingest": "read the data, clean it, count what was dropped",
-    "split": "draw cold items",
+    "split": "hold out what is asked, as the protocol says",
     "content": "turn item content into features, fitted on warm items",
     "fit_donor": "train a recommender on warm interactions",
     "grid": "score the val-cold items with every point of a system's grid",
@@ -26,6 +26,9 @@ STAGES = {
     "pseudo_split": "play a fold of the warm items cold for meta-methods to learn from",
     "fit_meta": "let a meta-method learn from val-cold labels how to combine scores",
     "score_meta": "score the test-cold items by a meta-method",
+    "grid_system": "score the queries of val with every point of a system's grid",
+    "tune_system": "choose a point of the grid by val labels",
+    "score_system": "let a system learn from train, and score all items for the queries of a fold",
     "evaluate": "compare scores with held-out labels",
     "select": "choose a system by its val-cold figures",
     "aggregate": "tables over seeds",
@@ -143,8 +146,9 @@ def _guarded(job) -> None:
     with without_numpy_tools():
         stage = import_module(f"frostline.{job.stage}")
     # Before the guard, because a component of the user's own is found by looking through folders.
-    for group in ("adapters", "donors", "methods"):
-        one = job.params.get(group.removesuffix("s"))
+    keys = {group: group.removesuffix("s") for group in ("adapters", "protocols", "donors", "methods")}
+    for group, key in (keys | {"systems": "component"}).items():
+        one = job.params.get(key)
         for component in job.params.get("components", {}).get(group, [] if one is None else [one]):
             load(group, component)
     guard(job)

@@ -30,12 +30,6 @@ def measure(metric: str) -> str:
     return MEASURES.get(name, WHOLE_LIST.get(name, name.replace("_", " ").capitalize())) + at + k
 
 
-QUESTION = (
-    "Each user with at least one training interaction is a query. Candidates are all cold items of the fold, never a "
-    "sample. Relevant are the user’s held-out interactions with them, R. Queries without a relevant candidate are "
-    "left out of the averages and counted."
-)
-
 _MEASURED = {
     "recall": ("Recall@k", "relevant candidates among the first k, divided by |R|."),
     "precision": ("Precision@k", "relevant candidates among the first k, divided by k."),
@@ -109,12 +103,13 @@ def definitions(params: Mapping[str, Any]) -> list[tuple[str, str]]:
         f"standard deviation over {n_seeds} seeds of each seed’s mean (ddof 1)." if n_seeds > 1 else "needs two seeds."
     )
     if params["replicates"] == "models":
+        fixed = params["words"]["fixed"]
         spread += (
-            " Time decides which items are cold, so seeds vary the model only (and the halves and folds that are drawn "
+            f" {fixed[0].upper()}{fixed[1:]}, so seeds vary the model only (and the halves and folds that are drawn "
             "within val): the spread says nothing of what other items would give."
         )
     return [
-        ("Question", QUESTION),
+        ("Question", params["words"]["question"]),
         *_MEASURED.values(),
         _relaimpr(params["baseline"]),
         _SCRAMBLED,
@@ -122,8 +117,12 @@ def definitions(params: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Ties", _ties(params["ties"])),
         ("Interval", interval(params["replicates"])),
         ("± sd", spread),
-        ("Val figures", _val(params["split"])),
-        *([("Meta-methods", _META_USERS[params["split"]["meta_users"]])] if params.get("learns") else []),
+        *([("Val figures", _val(params))] if "val" in params["folds"] else []),
+        *(
+            [("Meta-methods", params["words"]["learned"] or _META_USERS[params["split"]["meta_users"]])]
+            if params.get("learns")
+            else []
+        ),
     ]
 
 
@@ -154,8 +153,8 @@ def _ties(rule: str) -> str:
     )
 
 
-def _val(split: Mapping[str, Any]) -> str:
-    place = "on the val-cold items"
+def _val(params: Mapping[str, Any]) -> str:
+    place, split = params["words"]["val_figures"] or f"on the {params['words']['val']}", params["split"]
     if split.get("val_folds"):
         place = (
             f"within {split['val_folds']} folds of the val-cold items, with a fold’s items as candidates, and averaged"

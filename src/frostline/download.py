@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from frostline import __version__, registry
-from frostline.config import read
 from frostline.dataset import DataFile
 from frostline.errors import FrostlineError, suggest
+from frostline.schema import read
 
 TIMEOUT = 30.0
 """Seconds without a byte after which the connection is given up and resumed."""

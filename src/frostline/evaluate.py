@@ -11,13 +11,22 @@ import pyarrow as pa
 
 from frostline.artifacts import Job
 from frostline.errors import FrostlineError
-from frostline.evaluation import BLOCK, Evaluation, Grid, blocks, evaluate_scores, exact_mean
-from frostline.folds import item_folds, meta_half
+from frostline.evaluation import BLOCK, Evaluation, Grid, blocks, evaluate_scores, exact_mean, is_sparse
+from frostline.folds import candidate_rows, item_folds, meta_half
 from frostline.lists import top_lists
-from frostline.ranking import Metric, NonFiniteScore, PooledAUC, View, metrics_at, pooled_auc
+from frostline.ranking import Metric, NonFiniteScore, Pairs, PooledAUC, View, auc_of_levels, metrics_at, pooled_auc
+from frostline.scorefile import read_scores
 from frostline.scramble import scramble
 from frostline.seeds import generator
-from frostline.stratified import POPULARITY, item_strata, strata_table, stratify, stratum_metrics
+from frostline.stratified import (
+    POPULARITY,
+    item_strata,
+    pair_strata,
+    strata_table,
+    stratify,
+    stratify_pairs,
+    stratum_metrics,
+)
 
 EXACT_CELLS = 1 << 28
 """Up to so many scores the pooled AUC is exact; above, it comes from a histogram, with its bound beside it."""
@@ -27,24 +36,29 @@ LEVELS = 8192
 
 
 def run(job: Job) -> None:
-    """Read `scores` (or, for the oracle, `truth`), `items`, `queries`, `labels`, `train`, of test the items' `strata`.
+    """Read `scores` (or, for the oracle, `truth`), `items`, `queries`, `labels`, `history`, of test the items' `strata`, and
+    `excluded` where the protocol has it.
 
-    Write `per_query`, `per_item`, `pooled`, of test `strata` and `lists`. Of `train` nothing is asked but how active a
+    Write `per_query`, `per_item`, `pooled`, of test `strata` and `lists`. Of `history` nothing is asked but how active a
     query was.
     """
     params = job.params
     items = job.read_table("items")
     queries = job.read_table("queries")["query"]
-    candidates = np.flatnonzero(items["fold"].to_numpy(zero_copy_only=False) == params["fold"])
+    candidates = candidate_rows(items["fold"].to_numpy(zero_copy_only=False), params["candidates"], params["fold"])
     # Not `items["item_id"].take(…)`: it imports pyarrow.compute, which takes a fifth of this stage's time.
     ids = pa.array(np.array(items["item_id"].to_pylist(), dtype=object)[candidates], pa.string())
-    labels = job.read_table("labels", columns=["query", "item"])
+    labels = job.read_table("labels")
     query, column = labels["query"].to_numpy(), np.searchsorted(candidates, labels["item"].to_numpy())
     if "meta_users" in params:
         counts = ~meta_half(len(queries), params["seed"])[query]
-        query, column = query[counts], column[counts]
+        query, column, labels = query[counts], column[counts], labels.filter(pa.array(counts))
+    excluded = None
+    if "excluded" in job.inputs:
+        barred = job.read_table("excluded", columns=["query", "item"])
+        excluded = barred["query"].to_numpy(), np.searchsorted(candidates, barred["item"].to_numpy())
 
-    scores = _oracle(job, queries, ids) if "truth" in job.inputs else job.read_array("scores")
+    scores = _oracle(job, queries, ids) if "truth" in job.inputs else read_scores(job, "scores")
     if scores.shape != (len(queries), len(candidates)):
         raise FrostlineError(
             f"system '{params['system']}': scores have shape {scores.shape}, not {(len(queries), len(candidates))}"
@@ -56,30 +70,35 @@ def run(job: Job) -> None:
     metrics = metrics_at(params["k"])
     divided = item_strata(job.read_table("strata"), candidates) if "strata" in job.inputs else {}
     strata = [stratify(kind, values, query, column) for kind, values in divided.items()]
+    if "strata" in job.inputs:
+        strata += [stratify_pairs(kind, values, query, column) for kind, values in pair_strata(labels).items()]
     in_strata = stratum_metrics(metrics, Metric.parse(params["primary"]))
     views = [(stratum.view, in_strata) for stratum in strata]
     if params.get("scrambled"):
-        pairs = scramble(query, column, scores, generator(params["seed"], "evaluate", "scramble"))
+        pairs = scramble(query, column, scores, generator(params["seed"], "evaluate", "scramble"), excluded)
         views.append((View(*pairs, row=pairs[0], row_query=np.arange(len(queries))), metrics))
     try:
-        result = evaluate_scores(scores, query, column, parts, metrics, params["ties"], views)
+        result = evaluate_scores(scores, query, column, parts, metrics, params["ties"], views, excluded)
     except NonFiniteScore as error:
         raise FrostlineError(
             f"system '{params['system']}' scored {error.value} for query '{queries[error.row]}', "
             f"candidate '{ids[error.column]}'. Scores must be finite; check the method's parameters and inputs"
         ) from error
-    activity = np.bincount(job.read_table("train", columns=["query"])["query"].to_numpy(), minlength=len(queries))
-    job.write_table("per_query", _per_query(result, metrics, queries, len(ids), activity))
+    activity = np.bincount(job.read_table("history", columns=["query"])["query"].to_numpy(), minlength=len(queries))
+    n_candidates = np.full(len(queries), len(ids))
+    if excluded is not None:
+        n_candidates -= np.bincount(excluded[0], minlength=len(queries))
+    job.write_table("per_query", _per_query(result, metrics, queries, n_candidates, activity))
     job.write_table("per_item", _per_item(result, metrics, ids, column, divided))
     if "strata" in job.outputs:
         job.write_table(
             "strata", strata_table(strata, result.views[: len(strata)], in_strata, queries.combine_chunks())
         )
     if "lists" in job.outputs:
-        lists = top_lists(scores, max(params["k"]), params["seed"])
+        lists = top_lists(scores, max(params["k"]), params["seed"], excluded)
         with job.array_writer("lists", lists.shape, np.int32) as write:
             write(lists)
-    summary = {**_pooled(job, scores, query, column), **_summary(result, metrics)}
+    summary = {**_pooled(job, scores, query, column, excluded), **_summary(result, metrics)}
     for stratum, values in zip(strata, result.views, strict=False):
         if stratum.kind == POPULARITY:
             by_value = {name: values[stratum.value == code] for code, name in enumerate(stratum.names.tolist())}
@@ -113,11 +132,11 @@ def _oracle(job: Job, queries: pa.ChunkedArray, ids: pa.Array) -> _Oracle:
     return _Oracle(truth["user_factors"][rows], truth["item_factors"][columns])
 
 
-def _per_query(result: Evaluation, metrics, queries: pa.ChunkedArray, n_candidates: int, activity) -> pa.Table:
+def _per_query(result: Evaluation, metrics, queries: pa.ChunkedArray, n_candidates: np.ndarray, activity) -> pa.Table:
     """`activity` is the number of a query's training interactions."""
     columns = {
         "query": queries,
-        "n_candidates": pa.array(np.full(len(queries), n_candidates), pa.int32()),
+        "n_candidates": pa.array(n_candidates, pa.int32()),
         "n_relevant": pa.array(result.n_relevant, pa.int32()),
     }
     for position, metric in enumerate(metrics):
@@ -132,17 +151,32 @@ def _per_item(result: Evaluation, metrics, ids: pa.Array, column: np.ndarray, st
     return pa.table(columns | {kind: pa.array(values.tolist(), pa.string()) for kind, values in strata.items()})
 
 
-def _pooled(job: Job, scores: Grid, query: np.ndarray, column: np.ndarray) -> dict[str, float | None]:
+def _pooled(
+    job: Job, scores: Grid, query: np.ndarray, column: np.ndarray, excluded: Pairs | None
+) -> dict[str, float | None]:
     """The pooled AUC. Where calibration asks for them, write the `counts` of each score."""
     is_exact, counts = len(np.unique(query)) * scores.shape[1] <= EXACT_CELLS, "counts" in job.outputs
-    if counts or not is_exact:
-        pool = PooledAUC()
-        for start, pairs in blocks(scores.shape[0], query):
-            pool.add(scores[start : start + BLOCK], query[pairs] - start, column[pairs])
+    pool = PooledAUC()
+    if is_sparse(scores):
+        levels = scores.levels(query, column, np.zeros((2, 0), np.int64) if excluded is None else excluded)
+        pool.count(*levels)
+        value, bound = auc_of_levels(*levels[1:]), 0.0
+    else:
+        if counts or not is_exact:
+            for start, pairs in blocks(scores.shape[0], query):
+                out = None if excluded is None else _within(excluded, start)
+                pool.add(scores[start : start + BLOCK], query[pairs] - start, column[pairs], excluded=out)
+        exact = (pooled_auc(scores[:], query, column, excluded=excluded), 0.0) if is_exact else None
+        value, bound = exact or (pool.value, pool.bound)
     if counts:
         job.write_arrays("counts", dict(zip(("score", "n", "n_relevant"), pool.levels(LEVELS), strict=True)))
-    value, bound = (pooled_auc(scores[:], query, column), 0.0) if is_exact else (pool.value, pool.bound)
     return {"auc_pooled": None if math.isnan(value) else value, "auc_pooled_bound": bound}
+
+
+def _within(excluded: Pairs, start: int) -> Pairs:
+    query, column = excluded
+    inside = (query >= start) & (query < start + BLOCK)
+    return query[inside] - start, column[inside]
 
 
 def _summary(result: Evaluation, metrics: tuple[Metric, ...]) -> dict:

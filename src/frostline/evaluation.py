@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from frostline.ranking import Metric, NonFiniteScore, Ranks, View, contributions, evaluate, rank_views
+from frostline.ranking import UNLISTED, Metric, NonFiniteScore, Pairs, Ranks, View, contributions, evaluate, rank_views
 
 BLOCK = 4096
 
@@ -60,13 +60,15 @@ def evaluate_scores(
     metrics: tuple[Metric, ...],
     ties: str = "expected",
     views: Sequence[tuple[View, Sequence[Metric]]] = (),
+    excluded: Pairs | None = None,
 ) -> Evaluation:
     """Evaluate every query, its candidates being the columns of a part; a query's value is the mean over its parts.
 
     Parameters
     ----------
     scores : ndarray of float, shape (n_queries, n_candidates)
-        Or what gives such an array when sliced by rows; it is read `BLOCK` queries at a time.
+        Or what gives such an array when sliced by rows; it is read `BLOCK` queries at a time. Or
+        SparseScores, with one part.
     query, column : ndarray of int
         The relevant pairs, by query.
     parts : list of ndarray of int
@@ -75,6 +77,8 @@ def evaluate_scores(
     ties : {'expected', 'item_id'}
     views : sequence of (View, sequence of Metric)
         Further relevances of the same queries, whose rows are numbered in the order of their queries.
+    excluded : pair of ndarray of int, optional
+        Queries and columns that are no candidates. With one part only.
     """
     n_queries, n_candidates = scores.shape
     part_of = np.empty(n_candidates, dtype=np.int64)
@@ -84,20 +88,25 @@ def evaluate_scores(
     sizes = np.array([len(columns) for columns in parts])
     everyone = np.arange(n_queries)
     whole = View(query, column, query, everyone)
-    tallies = [_Tally(view, part_of, sizes, of) for view, of in ((whole, metrics), *views)]
+    barred = np.zeros((2, 0), np.int64) if excluded is None else np.asarray(excluded)
+    barred = barred[:, np.argsort(barred[0], kind="stable")]
+    n_barred = np.bincount(barred[0], minlength=n_queries)
+    tallies = [_Tally(view, part_of, sizes, of, n_barred) for view, of in ((whole, metrics), *views)]
     main = tallies[0]
 
     is_whole = len(parts) == 1 and np.array_equal(parts[0], np.arange(n_candidates))
     best, worst, any_order = np.zeros((3, n_queries, len(metrics)))
     tied_at = {metric.k: np.zeros(n_queries, dtype=bool) for metric in metrics if metric.k}
     shares = np.zeros((len(metrics) + 1, n_candidates))
-    for start in range(0, n_queries, BLOCK):
-        block = np.asarray(scores[start : start + BLOCK])
+    is_whole_grid = is_sparse(scores)  # small enough for one block
+    for start in range(0, n_queries, max(n_queries, 1) if is_whole_grid else BLOCK):
+        block = scores if is_whole_grid else np.asarray(scores[start : start + BLOCK])
+        out = barred[:, slice(*np.searchsorted(barred[0], [start, start + len(block)]))] - [[start], [0]]
         rows = slice(start, start + len(block))
         for number, columns in enumerate(parts):
             here = block if is_whole else block.take(columns, axis=1)
             local = [tally.local(rows, number, position) for tally in tallies]
-            ranks, *others = _named_columns(here, local, ties, start, columns)
+            ranks, *others = _named_columns(here, local, ties, start, columns, out)
             expected = main.add(rows, ranks)
             for tally, found in zip(tallies[1:], others, strict=True):
                 tally.add(rows, found)
@@ -124,14 +133,16 @@ def evaluate_scores(
 class _Tally:
     """The sums of one view over parts, and what they are divided by."""
 
-    def __init__(self, view: View, part_of: np.ndarray, sizes: np.ndarray, metrics: Sequence[Metric]) -> None:
+    def __init__(
+        self, view: View, part_of: np.ndarray, sizes: np.ndarray, metrics: Sequence[Metric], n_barred: np.ndarray
+    ) -> None:
         order = np.argsort(view.query, kind="stable")
         self._query, self._item, self._row = view.query[order], view.item[order], view.row[order]
         self._row_query, self._part, self._metrics = view.row_query, part_of[self._item], metrics
         n_rows = len(view.row_query)
         used, n_relevant = np.unique(self._row.astype(np.int64) * len(sizes) + self._part, return_counts=True)
         # Where every candidate of a part is relevant there is nothing to tell apart, and the part has no AUC.
-        has_others = n_relevant < sizes[used % len(sizes)]
+        has_others = n_relevant < sizes[used % len(sizes)] - n_barred[view.row_query[used // len(sizes)]]
         self.n_parts, with_auc = (
             np.bincount(used[kept] // len(sizes), minlength=n_rows) for kept in (slice(None), has_others)
         )
@@ -153,7 +164,15 @@ class _Tally:
     def add(self, queries: slice, ranks: Ranks) -> np.ndarray:
         """Add the values of the queries on a part, and return them."""
         values = np.nan_to_num(evaluate(ranks, self._metrics))
-        self._sums[self._rows(queries)] += values
+        rows = self._rows(queries)
+        self._sums[rows] += values
+        if (ranks.greater == UNLISTED).any():
+            # What was never retrieved is outside the AUC, which a query may then not have.
+            listed = np.bincount(ranks.query[ranks.greater < UNLISTED], minlength=len(ranks.n_relevant))
+            without = (listed == 0) | (listed == ranks.n_candidates)
+            for column, metric in enumerate(self._metrics):
+                if metric.name == "auc":
+                    self.divisor[rows, column] *= ~without
         return values
 
     def _rows(self, queries: slice) -> slice:
@@ -165,12 +184,17 @@ class _Tally:
             return self._sums / self.divisor
 
 
-def _named_columns(here, views, ties, start, columns):
+def _named_columns(here, views, ties, start, columns, out):
     """Rank, and let an error name the row and column of the whole, not of the block and the part."""
     try:
-        return rank_views(here, views, ties=ties)
+        return rank_views(here, views, ties=ties, excluded=out, unlisted=False)
     except NonFiniteScore as error:
         raise NonFiniteScore(start + error.row, int(columns[error.column]), error.value) from error
+
+
+def is_sparse(scores: object) -> bool:
+    """Whether scores are `frostline.sparse.SparseScores`, asked without importing these."""
+    return hasattr(scores, "levels")
 
 
 def blocks(n_queries: int, query: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:

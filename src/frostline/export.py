@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from frostline.artifacts import Job
-from frostline.definitions import QUESTION, WIDE_TIES, interval, measure, of_metrics
+from frostline.definitions import WIDE_TIES, interval, measure, of_metrics
 from frostline.marks import legend, marks
 from frostline.tables import write_rows
 
@@ -64,14 +64,15 @@ def markdown(rows: Sequence[Mapping], compared: Sequence[Mapping], params: Mappi
             for system, row in of_primary.items()
         ),
         "",
-        f"Test-cold items, {_spread(params)}; in brackets the worst and best "
+        f"{_test(params)}, {_spread(params)}; in brackets the worst and best "
         f"case of the order of tied candidates, where they are more than {WIDE_TIES} apart. "
         "Scrambled labels keep how active each user and how popular each item is, and nothing else. "
-        "By popularity: the lowest and the highest mean among the buckets of the cold items (tables/strata.csv).",
+        "By popularity: the lowest and the highest mean among the buckets of the "
+        f"{params['words']['candidates']} (tables/strata.csv).",
         "",
         legend(params["baseline"], _has_choice(compared), params["replicates"]),
         "",
-        QUESTION,
+        params["words"]["question"],
         "",
         *(
             f"- **{name}**: {text}"
@@ -107,9 +108,9 @@ def latex(rows: Sequence[Mapping], compared: Sequence[Mapping], params: Mapping)
         lines.append(" & ".join([escape(system), *cells]) + r" \\")
     notes = [f"{name}: {text}" for name, text in _defined(metrics, params)]
     what = [
-        f"Test-cold items, {_spread(params)}.",
+        f"{_test(params)}, {_spread(params)}.",
         legend(params["baseline"], _has_choice(compared), params["replicates"]),
-        QUESTION,
+        params["words"]["question"],
     ]
     about = " ".join([*what, *notes])
     return "\n".join(
@@ -166,10 +167,13 @@ def _spread(params: Mapping) -> str:
     n_seeds = len(params["seeds"])
     if n_seeds == 1:
         return "one seed"
-    varied = (
-        ", which vary the model only: time decides which items are cold" if params["replicates"] == "models" else ""
-    )
+    varied = f", which vary the model only: {params['words']['fixed']}" if params["replicates"] == "models" else ""
     return f"mean ± standard deviation over {n_seeds} seeds{varied}"
+
+
+def _test(params: Mapping) -> str:
+    test = params["words"]["test"]
+    return test[0].upper() + test[1:]
 
 
 def _figure(value: float | None) -> str:

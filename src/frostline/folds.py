@@ -9,6 +9,11 @@ from frostline.seeds import generator
 WARM, VAL, TEST = "warm", "val", "test"
 
 
+def candidate_rows(fold_of: np.ndarray, candidates: str, fold: str) -> np.ndarray:
+    """Row numbers of the items that are ranked on a fold: its own, or 'all' (see `frostline.protocol`)."""
+    return np.arange(len(fold_of)) if candidates == "all" else np.flatnonzero(fold_of == fold)
+
+
 def item_folds(n_items: int, n_folds: int, seed: int) -> np.ndarray:
     """Assign items to folds of sizes that differ by one at most.
 
@@ -30,3 +35,8 @@ def pseudo_folds(n_items: int, n_folds: int, seed: int) -> np.ndarray:
 def meta_half(n_queries: int, seed: int) -> np.ndarray:
     """A random half of the queries, as a mask: the users whose labels train a meta-model (see `frostline.meta`)."""
     return generator(seed, "meta-users").permutation(np.arange(n_queries) % 2 == 0)
+
+
+def user_folds(n_queries: int, n_folds: int, seed: int) -> np.ndarray:
+    """Assign queries to folds, where val is judged and learned from out of fold over users; as `item_folds`."""
+    return generator(seed, "user-folds").permutation(np.arange(n_queries) % n_folds)

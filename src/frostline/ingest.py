@@ -28,7 +28,8 @@ def run(job: Job) -> None:
             parts = job.family(name)
             files[name] = [files.pop(parts[key]) for key in sorted(parts, key=lambda key: int(key[0]))]
         dataset = stack.enter_context(closing(adapter.read(files, content)))
-        items, quality = clean_to(write, dataset, {name: options["as"] for name, options in content.items()}, **policy)
+        kinds = {name: options["as"] for name, options in content.items()}
+        items, quality = clean_to(write, dataset, kinds, **policy, order=job.params.get("order", False))
     job.write_table("items", items)
     job.write_json("quality", quality)
     if "truth" in job.outputs:
@@ -54,6 +55,7 @@ def clean_to(
     repeats: str = "sum",
     missing_content: str = "error",
     min_weight: float | None = None,
+    order: bool = False,
 ) -> tuple[pa.Table, dict[str, Any]]:
     """Make unique, sorted pairs and typed content of what an adapter has read.
 
@@ -78,6 +80,8 @@ def clean_to(
         What happens to interactions with items that have no content.
     min_weight : float, optional
         Rows of less weight are dropped, before repeats are united.
+    order : bool
+        Whether the interactions get a further column, `position` (int64): the place of their row among those that were read.
 
     Returns
     -------
@@ -98,7 +102,7 @@ def clean_to(
     item_ids = items["item_id"].combine_chunks()
     found = cleaning.read(dataset, item_ids, repeats, missing_content, min_weight)
     quality = Quality(dataset, kinds, items)
-    for table, user, item in cleaning.unique_pairs(found, item_ids, repeats):
+    for table, user, item in cleaning.unique_pairs(found, item_ids, repeats, order):
         quality.count(table, user, item)
         write(table)
     summary = quality.summary(found, item_drops)

@@ -121,7 +121,7 @@ def _joined(batches: Iterable[pa.Table]) -> Iterator[pa.Table]:
 
 
 def unique_pairs(
-    found: Interactions, item_ids: pa.StringArray, repeats: str
+    found: Interactions, item_ids: pa.StringArray, repeats: str, order_too: bool = False
 ) -> Iterator[tuple[pa.Table, np.ndarray, np.ndarray]]:
     """Sorted pairs of user and item, each once, a range of users at a time, see `frostline.ingest.clean_to`.
 
@@ -156,6 +156,8 @@ def unique_pairs(
         if found.has_time:
             table["time"] = pa.array(part["time"][chosen], mask=part["timeless"][chosen])
             table["since_first"] = _since_first(part, order, start, chosen)
+        if order_too:
+            table["position"] = pa.array(part["place"][chosen])
         yield pa.table(table | {"weight": weight}), user, item
 
 

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from frostline.evaluation import BLOCK, Grid
 from frostline.seeds import generator
 
+BLOCK = 4096
 NOBODY = -1
 
 
-def top_lists(scores: Grid, k: int, seed: int) -> np.ndarray:
+def top_lists(scores: Any, k: int, seed: int, excluded: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
     """The columns of each query's k best candidates, best first.
 
     Ties are in an order drawn from the seed for the columns by their number, the same for every query and every system.
+
+    Parameters
+    ----------
+    scores : Grid or SparseScores
+    k, seed : int
+    excluded : pair of ndarray of int, optional
+        Queries and columns that are no candidates.
 
     Returns
     -------
@@ -22,11 +31,20 @@ def top_lists(scores: Grid, k: int, seed: int) -> np.ndarray:
     """
     n_queries, n_candidates = scores.shape
     order = generator(seed, "lists").permutation(n_candidates)
+    query, column = np.zeros((2, 0), np.int64) if excluded is None else excluded
+    if hasattr(scores, "top"):
+        return scores.top(k, np.argsort(order), (query, column))
     lists = np.full((n_queries, k), NOBODY, np.int32)
     for start in range(0, n_queries, BLOCK):
-        block = np.asarray(scores[start : start + BLOCK]).take(order, axis=1)
+        block = np.asarray(scores[start : start + BLOCK])
+        inside = (query >= start) & (query < start + len(block))
+        if inside.any():
+            block = block.copy()
+            block[query[inside] - start, column[inside]] = -np.inf
+        block = block.take(order, axis=1)
         found = _best(block, min(k, n_candidates))
-        lists[start : start + BLOCK, : found.shape[1]] = order[found]
+        barred = np.take_along_axis(block, found, axis=1) == -np.inf
+        lists[start : start + BLOCK, : found.shape[1]] = np.where(barred, NOBODY, order[found])
     return lists
 
 

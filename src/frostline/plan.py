@@ -9,12 +9,13 @@ from glob import glob, has_magic
 from pathlib import Path
 
 from frostline import codeversion, registry
-from frostline.config import FOLDS, Component, Experiment, System
+from frostline.config import Experiment
 from frostline.dataset import DataFile
 from frostline.download import cache
 from frostline.errors import ConfigError
+from frostline.lineup import Component, System
 from frostline.meta import DISJOINT
-from frostline.split_options import DISJOINT_FOLDS
+from frostline.protocol import METHODS
 
 MOST_PARTS = 500
 """More files would not fit into a command."""
@@ -44,6 +45,11 @@ def code(stage: str, group: str | None = None, component: str | None = None) -> 
     return codeversion.digest(*roots)
 
 
+def protocol_code(stage: str, experiment: Experiment) -> str:
+    """The same of a stage that asks the protocol."""
+    return code(stage, "protocols", experiment.protocol_name)
+
+
 def recommend_code(experiment: Experiment) -> str:
     """The same of the stage `recommend`, which may run any component of the experiment."""
     places = (registry.locate(group, name) for group, names in components(experiment).items() for name in names)
@@ -52,13 +58,15 @@ def recommend_code(experiment: Experiment) -> str:
 
 def components(experiment: Experiment) -> dict[str, list[str]]:
     """Names of the donors and methods of an experiment."""
-    methods = {system.method.name for system in experiment.systems.values() if system.method}
+    methods = {
+        system.method.name for system in experiment.systems.values() if system.group == METHODS and system.method
+    }
     return {"donors": sorted({donor.name for donor in experiment.donors.values()}), "methods": sorted(methods)}
 
 
 def needs(system: System) -> tuple[str, ...]:
-    """What a system's method learns from: names among `train`, `content`, `donor`."""
-    return _method_class(system).needs
+    """What a system's component learns from: names among `train`, `content`, `donor`."""
+    return registry.load(system.group, system.method.name).needs
 
 
 def is_fitted(system: System) -> bool:
@@ -151,26 +159,25 @@ def _method_class(system: System) -> type:
 
 def _ingest(experiment: Experiment, of: dict) -> dict:
     data = experiment.data
-    return {"adapter": data.adapter, "options": data.options, "content": data.content}
+    order = {"order": True} if experiment.protocol.needs_order else {}
+    return {"adapter": data.adapter, "options": data.options, "content": data.content} | order
+
+
+def _protocol(experiment: Experiment) -> dict:
+    """What a job needs to have the protocol, see `frostline.protocol.protocol_of`."""
+    return {"protocol": experiment.protocol_name, "split": experiment.protocol.options()}
 
 
 def _split(experiment: Experiment, of: dict) -> dict:
-    category = next((name for name, field in experiment.data.content.items() if field["as"] == "categories"), None)
-    params = {
-        "split": dataclasses.asdict(experiment.split),
-        "category": category if "category" in experiment.split.strata else None,
-    }
-    if experiment.split.replicates == DISJOINT_FOLDS and "seed" in of:
-        seeds = experiment.seeds
-        params["folds"] = {"number": seeds.index(int(of["seed"])), "of": len(seeds), "seed": min(seeds)}
-    return params
+    seed = int(of["seed"]) if "seed" in of else None
+    return _protocol(experiment) | experiment.protocol.split_params(experiment.data.content, experiment.seeds, seed)
 
 
 def _pseudo_split(experiment: Experiment, of: dict) -> dict:
     return {
         "folds": int(of["folds"]),
         "part": int(of["part"]),
-        "min_interactions": experiment.split.min_interactions,
+        "min_interactions": experiment.protocol.rule.min_interactions,
     }
 
 
@@ -193,8 +200,33 @@ def _tune(experiment: Experiment, of: dict) -> dict:
     system, metrics = experiment.systems[of["system"]], experiment.metrics
     donors = system.donor.points if system.donor else [{}]
     points = [{"donor": donors[point["donor"]], "options": point["options"]} for point in system.points]
-    common = {"primary": metrics.primary, "ties": metrics.ties, "val_folds": experiment.split.val_folds}
+    common = {"primary": metrics.primary, "ties": metrics.ties, "val_folds": experiment.protocol.val_folds}
     return {"system": system.name, "points": points, **common}
+
+
+def _system(experiment: Experiment, of: dict) -> dict:
+    system = experiment.systems[of["system"]]
+    points = [point["options"] for point in system.points]
+    return {
+        "component": system.method.name,
+        "points": points,
+        "content": experiment.data.content,
+        "k": experiment.metrics.k,
+    }
+
+
+def _tune_system(experiment: Experiment, of: dict) -> dict:
+    metrics, points = experiment.metrics, [point["options"] for point in experiment.systems[of["system"]].points]
+    return {
+        "points": points,
+        "primary": metrics.primary,
+        "ties": metrics.ties,
+        "val_folds": experiment.protocol.val_folds,
+    }
+
+
+def _stack(experiment: Experiment, of: dict) -> dict:
+    return _system(experiment, of) | {"signals": experiment.systems[of["system"]].signals}
 
 
 def _fit_meta(experiment: Experiment, of: dict) -> dict:
@@ -203,15 +235,18 @@ def _fit_meta(experiment: Experiment, of: dict) -> dict:
 
 def _score_meta(experiment: Experiment, of: dict) -> dict:
     signals = experiment.systems[of["system"]].signals
-    return _method(experiment, of) | {"signals": signals, "meta_users": experiment.split.meta_users}
+    return _method(experiment, of) | {"signals": signals, "meta_users": experiment.protocol.meta_users}
 
 
 def _evaluate(experiment: Experiment, of: dict) -> dict:
     params = {"k": experiment.metrics.k, "ties": experiment.metrics.ties, "fold": of["fold"], "system": of["system"]}
     params["primary"] = experiment.metrics.primary
-    if experiment.split.meta_users == DISJOINT:
+    params["candidates"] = experiment.protocol.candidates
+    if experiment.protocol.meta_users == DISJOINT:
         params["meta_users"] = DISJOINT
-    return params | ({"val_folds": experiment.split.val_folds} if of["fold"] == "val" else {"scrambled": True})
+    if of["fold"] == "test":
+        return params | {"scrambled": True}
+    return params | ({"val_folds": experiment.protocol.val_folds} if experiment.protocol.parts == METHODS else {})
 
 
 def _select(experiment: Experiment, of: dict) -> dict:
@@ -223,8 +258,8 @@ def _aggregate(experiment: Experiment, of: dict) -> dict:
     return {
         "systems": {system.name: system.kind for system in experiment.systems.values()},
         "seeds": experiment.seeds,
-        "replicates": experiment.split.replicates,
-        "folds": FOLDS,
+        "replicates": experiment.protocol.replicates,
+        "folds": experiment.folds,
         "k": experiment.metrics.k,
         "primary": experiment.metrics.primary,
         "baseline": experiment.baseline,
@@ -241,7 +276,7 @@ def _calibrate(experiment: Experiment, of: dict) -> dict:
 def _significance(experiment: Experiment, of: dict) -> dict:
     common = _aggregate(experiment, of)
     kept = {name: common[name] for name in ("systems", "seeds", "replicates", "k", "primary", "baseline")}
-    return kept | {"restarts": _restarts(experiment)}
+    return kept | {"restarts": _restarts(experiment), "drawn": experiment.protocol.drawn}
 
 
 def _restarts(experiment: Experiment) -> list[list[str]]:
@@ -257,7 +292,7 @@ def _restarts(experiment: Experiment) -> list[list[str]]:
 def _export(experiment: Experiment, of: dict) -> dict:
     common = _aggregate(experiment, of)
     kept = {name: common[name] for name in ("seeds", "replicates", "k", "primary", "baseline", "left_out")}
-    return kept | {"experiment": experiment.name}
+    return kept | {"experiment": experiment.name, "words": dataclasses.asdict(experiment.protocol.words)}
 
 
 def _audit(experiment: Experiment, of: dict) -> dict:
@@ -269,7 +304,13 @@ def _audit(experiment: Experiment, of: dict) -> dict:
     return (
         _aggregate(experiment, of)
         | _split(experiment, of)
-        | {"content": experiment.data.content, "ties": experiment.metrics.ties, "brought": brought}
+        | {
+            "content": experiment.data.content,
+            "ties": experiment.metrics.ties,
+            "brought": brought,
+            "donors": experiment.protocol.parts == METHODS,
+        }
+        | {"words": dataclasses.asdict(experiment.protocol.words), "comparison": experiment.primary}
     )
 
 
@@ -291,10 +332,12 @@ def _noninterference(experiment: Experiment, of: dict) -> dict:
 def _report(experiment: Experiment, of: dict) -> dict:
     return _aggregate(experiment, of) | {
         "experiment": experiment.name,
-        "protocol": experiment.protocol,
+        "protocol_name": experiment.protocol_name,
+        "words": dataclasses.asdict(experiment.protocol.words),
+        "drawn": experiment.protocol.drawn,
         "adapter": experiment.data.adapter,
         "content": experiment.data.content,
-        "split": dataclasses.asdict(experiment.split),
+        "split": experiment.protocol.options(),
         "donors": {
             label: _shown(donor) | ({"restart": donor.restart} if donor.restart else {})
             for label, donor in experiment.donors.items()
@@ -354,15 +397,21 @@ _SPECS = {
     "fit_meta": _fit_meta,
     "score_meta": _score_meta,
     "score": _method,
+    "grid_system": _system,
+    "tune_system": _tune_system,
+    "score_system": _system,
     "evaluate": _evaluate,
     "select": _select,
-    "rewire": lambda experiment, of: {},
-    "relabel": lambda experiment, of: {},
+    "rewire": lambda experiment, of: _protocol(experiment),
+    "relabel": lambda experiment, of: _protocol(experiment),
     "noninterference": _noninterference,
     "aggregate": _aggregate,
     "reference": _content,
     "calibrate": _calibrate,
-    "beyond": lambda experiment, of: {name: _aggregate(experiment, of)[name] for name in ("systems", "seeds", "k")},
+    "beyond": lambda experiment, of: (
+        {name: _aggregate(experiment, of)[name] for name in ("systems", "seeds", "k")}
+        | {"candidates": experiment.protocol.candidates}
+    ),
     "strata": lambda experiment, of: {name: _aggregate(experiment, of)[name] for name in ("systems", "seeds")},
     "significance": _significance,
     "export": _export,

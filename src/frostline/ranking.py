@@ -111,7 +111,8 @@ def rank_relevant(
 ) -> Ranks:
     """Rank the relevant pairs (query, item) among the candidates of their query.
 
-    scores: float32 or float64 [n_queries, n_candidates], higher is better; may be a memory map, is never written to.
+    scores: float32 or float64 [n_queries, n_candidates], higher is better; may be a memory map, is never written to; or
+        `frostline.sparse.SparseScores`.
     excluded: pairs that are no candidates and count for nothing; they alone may score -inf.
     unlisted: the excluded pairs were never retrieved: a relevant one is no error, but worth zero and outside the AUC.
     ties: "item_id" orders tied candidates by ascending column, for comparison with others; AUC counts half even then.
@@ -152,12 +153,16 @@ def rank_views(
     flat = [_flat_pairs(scores, view.query, view.item, excluded, unlisted) for view in views]
     out = flat[0][2]
     cells = flat[0][0] if len(views) == 1 else _distinct(np.concatenate([own for own, _, _ in flat]))
-    blocks = _blocks(scores, cells, out)
-    counts = [_count(block, *np.divmod(inside, n_items), ties == "item_id") for block, inside in blocks]
-    greater, tied, ahead = np.concatenate(counts, axis=1)
+    if isinstance(scores, np.ndarray):
+        blocks = _blocks(scores, cells, out)
+        counts = [_count(block, *np.divmod(inside, n_items), ties == "item_id") for block, inside in blocks]
+        greater, tied, ahead = np.concatenate(counts, axis=1)
+        n_candidates = n_items - np.bincount(out // n_items, minlength=len(scores))
+    else:
+        (greater, tied, ahead), n_candidates = scores.counts(cells, out)
+        ahead = ahead if ties == "item_id" else np.zeros_like(ahead)
     lost = np.isin(cells, out)
     greater[lost], ahead[lost] = UNLISTED, 0
-    n_candidates = n_items - np.bincount(out // n_items, minlength=len(scores))
     ranks = []
     for view, (own, order, _) in zip(views, flat, strict=True):
         at = slice(None) if len(own) == len(cells) else np.searchsorted(cells, own)
@@ -242,6 +247,14 @@ def pooled_auc(
     return (twice_won - len(relevant) ** 2) / (2 * pairs) if pairs else math.nan
 
 
+def auc_of_levels(n: np.ndarray, n_relevant: np.ndarray) -> float:
+    """The exact AUC of pairs counted by ascending score, ties half; NaN if there is one class."""
+    others = n - n_relevant
+    pairs = int(n_relevant.sum()) * int(others.sum())
+    twice_won = int((n_relevant * (2 * (np.cumsum(others) - others) + others)).sum())
+    return twice_won / (2 * pairs) if pairs else math.nan
+
+
 @dataclass
 class PooledAUC:
     """`pooled_auc` one shard of queries at a time, from summed counts.
@@ -282,6 +295,12 @@ class PooledAUC:
             score = np.bincount(level, n * score) / np.bincount(level, n)
             n, relevant = (np.bincount(level, count).astype(np.int64) for count in (n, relevant))
         return score, n, relevant
+
+    def count(self, scores: np.ndarray, n: np.ndarray, n_relevant: np.ndarray) -> None:
+        """Count pairs by their scores, `n` with each, of which `n_relevant` are relevant."""
+        relevant, others = self.counts
+        np.add.at(relevant, _bins(scores), n_relevant)
+        np.add.at(others, _bins(scores), n - n_relevant)
 
     @property
     def value(self) -> float:

@@ -28,6 +28,8 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "goodbooks-10k": "frostline.adapters.goodbooks:Goodbooks10K",
         "amazon-2014": "frostline.adapters.amazon2014:Amazon2014",
         "amazon-2023": "frostline.adapters.amazon2023:Amazon2023",
+        "amazon-beauty-electronics": "frostline.adapters.amazon_pair:AmazonBeautyElectronics",
+        "amazon-food-kitchen": "frostline.adapters.amazon_pair:AmazonFoodKitchen",
         "mind": "frostline.adapters.mind:MIND",
         "berkeley-catalog": "frostline.adapters.berkeley:BerkeleyCatalog",
         "linked-items": "frostline.adapters.linked_items:LinkedItems",
@@ -69,6 +71,17 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "stacking_plus": "frostline.methods.stacking_plus:StackingPlus",
         "stacking_full": "frostline.methods.stacking_full:StackingFull",
         "lambdarank": "frostline.methods.lambdarank:LambdaRank",
+    },
+    "protocols": {
+        "cold-items": "frostline.protocols.cold_items:ColdItems",
+        "next-item": "frostline.protocols.next_item:NextItem",
+        "related-items": "frostline.protocols.related_items:RelatedItems",
+    },
+    "systems": {
+        "random": "frostline.systems.random:Random",
+        "constant": "frostline.systems.constant:Constant",
+        "popularity": "frostline.systems.popularity:Popularity",
+        "tfidf": "frostline.systems.tfidf:TFIDF",
     },
 }
 """`group → name → module:Class`. The entry-point group of another package is `frostline.<group>`."""

@@ -127,9 +127,11 @@ def _of_items(results: Results, tables: Mapping, seed: int, metrics: list[str]) 
         own = keys == key
         values = np.full((len(queries), *figures.shape[1:]), np.nan)
         values[row[own]] = figures[own]
-        members = labels[np.array(items[kind].to_pylist()) == value]
+        of_pairs = kind not in items.column_names  # it divides the relevant pairs, and no items
+        members = labels[:0] if of_pairs else labels[np.array(items[kind].to_pylist()) == value]
         span = (int(members.min()), int(members.max())) if kind == "popularity" else (None, None)
-        yield (kind, value), Stratum(values, int(n_relevant[own].sum()), len(members), *span)
+        n_items = None if of_pairs else len(members)
+        yield (kind, value), Stratum(values, int(n_relevant[own].sum()), n_items, *span)
 
 
 def _of_queries(results: Results, seed: int, metrics: list[str]) -> Iterator:
@@ -143,6 +145,8 @@ def _of_queries(results: Results, seed: int, metrics: list[str]) -> Iterator:
         if kind in tables[0].column_names:
             number = tables[0][kind].to_numpy()
             asked = n_relevant > 0
+            if not np.ptp(number[asked]):
+                continue  # alike in all queries
             edges = np.quantile(number[asked], np.arange(1, BUCKETS) / BUCKETS)
             bucket = np.searchsorted(edges, number, side="left")
             for value in np.unique(bucket[asked]).tolist():

@@ -72,6 +72,24 @@ def stratify(kind: str, values: np.ndarray, query: np.ndarray, column: np.ndarra
     return Stratified(kind, names, code, View(query, column, row=row, row_query=row_query), value, n_relevant)
 
 
+def pair_strata(labels: pa.Table) -> dict[str, np.ndarray]:
+    """What the labels say of their pairs beside query, item, time and weight, as text, leaving out what divides nothing."""
+    known = ("query", "item", "time", "weight")
+    found = {name: np.array(labels[name].to_pylist()).astype(str) for name in labels.column_names if name not in known}
+    return {name: values for name, values in found.items() if len(set(values.tolist())) > 1}
+
+
+def stratify_pairs(kind: str, values: np.ndarray, query: np.ndarray, column: np.ndarray) -> Stratified:
+    """Divide the pairs by values of their own, shape (n_pairs,)."""
+    names, code = np.unique(values, return_inverse=True)
+    asked, row, n_relevant = np.unique(
+        query.astype(np.int64) * len(names) + code, return_inverse=True, return_counts=True
+    )
+    row_query, value = np.divmod(asked, len(names))
+    view = View(query, column, row=row, row_query=row_query)
+    return Stratified(kind, names, np.empty(0, np.int64), view, value, n_relevant)
+
+
 def stratum_metrics(metrics: Sequence[Metric], primary: Metric) -> tuple[Metric, ...]:
     """What is measured in strata: the primary metric first, then the others of its cut-off and AUC."""
     k = primary.k or max(metric.k for metric in metrics if metric.k)

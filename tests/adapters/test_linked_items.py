@@ -5,9 +5,9 @@ import io
 import pytest
 
 from frostline.adapters.linked_items import LinkedItems
-from frostline.config import read as read_options
 from frostline.errors import ConfigError, InputError
 from frostline.ingest import clean
+from frostline.schema import read as read_options
 
 ITEMS = """sku,text,brand,see
 a,first text,x,b|c|a

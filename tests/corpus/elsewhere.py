@@ -13,9 +13,9 @@ import pytest
 from frostline import plan, split
 from frostline.archive import member_of, opened
 from frostline.artifacts import Job
-from frostline.config import Split
 from frostline.dataset import DataFile
 from frostline.drawing import draw_items
+from frostline.split_options import Split
 from frostline.tablefile import inflate
 
 from . import GOOD, ingest
@@ -135,7 +135,7 @@ def split_without_a_query(folder):
         Job("ingest", {}, paths).write_table(name, table)
     outputs = {name: str(folder / name) for name in ("items", "queries", "train", "val", "test", "strata", "summary")}
     options = {"strata": ("popularity",), "min_interactions": 1}
-    split.run(Job("split", paths, outputs, {"split": options, "category": None, "seed": 1}))
+    split.run(Job("split", paths, outputs, {"protocol": "cold-items", "split": options, "category": None, "seed": 1}))
 
 
 def more_folds_than_val_items(folder):

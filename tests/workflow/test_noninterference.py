@@ -23,6 +23,8 @@ def run(job):
     # A feature of the users that was made before the split: how many items with an even number they took.
     from collections import Counter
 
+    import pyarrow as pa
+
     interactions = job.read_table("interactions").to_pydict()
     taken = Counter(u for u, i in zip(interactions["user"], interactions["item"]) if int(i[1:]) % 2 == 0)
     tables = {}

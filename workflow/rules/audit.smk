@@ -6,16 +6,21 @@ AUDITED = FIGURES | {
     "items_": f"{SEED}/split/items.parquet",
     "queries": f"{SEED}/split/queries.parquet",
     "train": f"{SEED}/split/train.parquet",
-    "val": f"{SEED}/split/val.parquet",
+    "val": f"{RESULTS}/seed-{{choosing}}/split/val.parquet",
     "test": f"{SEED}/split/test.parquet",
     "strata": f"{SEED}/split/strata.parquet",
     "summary": f"{SEED}/split/summary.json",
-    "chosen": f"{SEED}/chosen.json",
+    "chosen": f"{RESULTS}/seed-{{choosing}}/chosen.json",
     "taught": f"{SEED}/systems/{{meta}}/users.npz",
     "scored": f"{SEED}/systems/{{meta}}/test/users.npz",
+    "warm_content": f"{RESULTS}/seed-{{encoded}}/content/warm.npz",
+    "test_content": f"{RESULTS}/seed-{{encoded}}/content/test.npz",
     "catalogue": f"{RESULTS}/ingest/items.parquet",
-    "warm_content": f"{SEED}/content/warm.npz",
-    "test_content": f"{SEED}/content/test.npz",
+    **{
+        f"{what}_{fold}": f"{RESULTS}/seed-{{asked_{fold}}}/split/{what}-{fold}.parquet"
+        for what in ("history", "excluded")
+        for fold in ("val", "test")
+    },
 }
 
 
@@ -38,7 +43,9 @@ rule audit:
             AUDITED | proof(wildcards)
         )(wildcards, input, output),
         spec=spec("audit"),
-        code=plan.code("audit"),
+        code=lambda wildcards: plan.protocol_code(
+            "audit", EXPERIMENTS[wildcards.experiment]
+        ),
         threads=1,
     message:
         "{wildcards.experiment}: audit"

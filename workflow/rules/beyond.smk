@@ -8,6 +8,7 @@ LISTED = {
     "reference": f"{SEED}/reference.npz",
     "items_": f"{SEED}/split/items.parquet",
     "train": f"{SEED}/split/train.parquet",
+    "history": f"{SEED}/split/{{history}}.parquet",
 }
 
 

@@ -8,8 +8,10 @@ from snakemake.exceptions import WorkflowError
 
 from frostline import plan
 from frostline.artifacts import expand_family
-from frostline.config import FOLDS, ORACLE, load
+from frostline.config import load
 from frostline.errors import ConfigError
+from frostline.lineup import ORACLE
+from frostline.protocol import METHODS, SYSTEMS
 
 # Given with --configfile, a config replaces the default instead of being merged into it.
 if "experiments" not in config:
@@ -85,14 +87,36 @@ def system_of(wildcards):
     return EXPERIMENTS[wildcards.experiment].systems[wildcards.system]
 
 
-def experiment_with(*learning):
-    """Pattern of {experiment} where a system follows whose scores owe as much to val labels, see `System.learning`."""
+def experiments_where(holds):
+    """Pattern of {experiment} for those whose protocol is such."""
+    names = [re.escape(name) for name in NAMES if holds(EXPERIMENTS[name].protocol)]
+    return "|".join(names) or "(?!)"
+
+
+def rewired(holds):
+    """The same of their reruns with other test labels before the split."""
+    return f"(?:{experiments_where(holds)})/noninterference/rewired"
+
+
+def relabelled(outputs):
+    """Where the files of a split stand in the rerun with other labels after it."""
+    return {
+        name: path.replace(RESULTS, f"{RESULTS}/noninterference/relabelled")
+        for name, path in outputs.items()
+    }
+
+
+def experiment_with(*learning, group=METHODS):
+    """Pattern of {experiment} where a system follows whose scores owe as much to val labels, see `System.learning`.
+
+    `group` says what kind of component the system is.
+    """
     patterns = []
     for name in NAMES:
         systems = [
             re.escape(system.name)
             for system in EXPERIMENTS[name].systems.values()
-            if system.learning in learning
+            if system.learning in learning and system.group == group
         ]
         patterns.append(
             rf"{re.escape(name)}{RERUN}(?=/seed-\d+(/pseudo-\d+-\d+)?/systems/({'|'.join(systems)})/)"
@@ -107,9 +131,9 @@ def ingested(file):
     )
 
 
-def scores_of(fold):
+def scores_of(fold, kind="npy"):
     """Where a system's scores of a fold are: large, and as a rule of no use once they are evaluated."""
-    path = f"{SYSTEM}/{fold}/scores.npy"
+    path = f"{SYSTEM}/{fold}/scores.{kind}"
     return path if KEEP_SCORES else temp(path)
 
 
@@ -230,17 +254,23 @@ def evaluate_inputs(wildcards):
 
     On val nothing is told of the items' strata: they hold how popular test items are, and val figures choose.
     """
-    system = system_of(wildcards)
+    experiment, system = EXPERIMENTS[wildcards.experiment], system_of(wildcards)
     nested = system.learning != "free" and wildcards.fold == "val"
     scores = f"{SYSTEM}/nested.npy" if nested else f"{SYSTEM}/{{fold}}/scores.npy"
+    history = experiment.protocol.history
+    if system.group == SYSTEMS:
+        scores = scores.replace(".npy", ".npz")
+        history = f"history-{wildcards.fold}"
     truth = {"truth": f"{RESULTS}/ingest/truth.npz"}
     named = {
         **(truth if system.kind == "oracle" else {"scores": scores}),
         "items_": f"{SEED}/split/items.parquet",
         "queries": f"{SEED}/split/queries.parquet",
-        "train": f"{SEED}/split/train.parquet",
+        "history": f"{SEED}/split/{history}.parquet",
         "labels": f"{SEED}/split/{{fold}}.parquet",
     }
+    if system.group == SYSTEMS:
+        named["excluded"] = f"{SEED}/split/excluded-{{fold}}.parquet"
     if wildcards.fold == "test":
         named["strata"] = f"{SEED}/split/strata.parquet"
     return {name: path.format(**wildcards) for name, path in named.items()}
@@ -250,6 +280,45 @@ def new_items_of(wildcards):
     """Nothing where the new items are those of the catalogue."""
     path = f"{RESULTS}/recommend/new_items.parquet"
     return {"new": path} if wildcards.experiment in NEW_ITEMS else {}
+
+
+def asked_of(fold):
+    """What a system learns from, and the queries of a fold. No labels."""
+
+    def inputs(wildcards):
+        named = {
+            "items_": f"{SEED}/split/items.parquet",
+            "queries": f"{SEED}/split/queries.parquet",
+            "train": f"{SEED}/split/train.parquet",
+            "history": f"{SEED}/split/history-{fold}.parquet",
+            "excluded": f"{SEED}/split/excluded-{fold}.parquet",
+        }
+        system = system_of(wildcards)
+        if "content" in plan.needs(system):
+            name = wildcards.experiment.partition("/")[0]
+            named["catalogue"] = f"results/{name}/ingest/items.parquet"
+        if fold == "test" and system.learning == "tuned":
+            named["tuned"] = f"{SYSTEM}/tuned.json"
+        return {name: path.format(**wildcards) for name, path in named.items()}
+
+    return inputs
+
+
+def combined(fold):
+    """The scores that a learned combination combines, on val those of an honest choice, and what it may know of queries."""
+
+    def inputs(wildcards):
+        systems = EXPERIMENTS[wildcards.experiment].systems
+        named = asked_of(fold)(wildcards)
+        for number, name in enumerate(system_of(wildcards).signals):
+            folder = SYSTEM.format(**dict(wildcards.items()) | {"system": name})
+            nested = fold == "val" and systems[name].learning == "tuned"
+            named[f"signal{number}"] = (
+                f"{folder}/nested.npz" if nested else f"{folder}/{fold}/scores.npz"
+            )
+        return named
+
+    return inputs
 
 
 def say_where_the_results_are():
@@ -287,14 +356,20 @@ class _Open(dict):
 
 def opened(patterns, wildcards, fixed):
     """Patterns with the job's wildcards filled in; over what is left of `axes` they are families."""
+    history = EXPERIMENTS[wildcards.experiment].protocol.history
     return {
-        name: pattern.format_map(_Open(wildcards.items(), **fixed))
+        name: pattern.format_map(_Open(wildcards.items(), history=history, **fixed))
         for name, pattern in patterns.items()
     }
 
 
 def axes(wildcards):
     experiment = EXPERIMENTS[wildcards.experiment]
+    of_methods = experiment.protocol.parts == METHODS
+
+    def seeds_if(holds):
+        return list(map(str, experiment.seeds)) if holds else []
+
     return {
         "seed": list(map(str, experiment.seeds)),
         "system": list(experiment.systems),
@@ -303,10 +378,18 @@ def axes(wildcards):
             for system in experiment.systems.values()
             if system.kind != "oracle"
         ],
-        "fold": list(FOLDS),
+        "fold": list(experiment.folds),
         "tested": ["test"],
+        # The seeds, where something is chosen on val, and where items are encoded for methods.
+        "choosing": seeds_if(experiment.protocol.has_val),
+        "encoded": seeds_if(of_methods),
+        # The seeds, where queries have histories.
+        "asked_val": seeds_if(experiment.protocol.has_val and not of_methods),
+        "asked_test": seeds_if(not of_methods),
         "meta": [
-            system.name for system in experiment.systems.values() if system.signals
+            system.name
+            for system in experiment.systems.values()
+            if system.signals and system.group == METHODS
         ],
         "tuned": [
             system.name

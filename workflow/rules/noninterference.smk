@@ -4,13 +4,13 @@
 
 REPEATED = {
     "original": f"{SEED}/systems/{{scored}}/test/pooled.json",
-    "original_chosen": f"{SEED}/chosen.json",
+    "original_chosen": f"{RESULTS}/seed-{{choosing}}/chosen.json",
 } | {
     f"{run}{suffix}": f"{RESULTS}/noninterference/{run}/{file}"
     for run in RERUNS
     for suffix, file in (
         ("", "seed-{seed}/systems/{scored}/test/pooled.json"),
-        ("_chosen", "seed-{seed}/chosen.json"),
+        ("_chosen", "seed-{choosing}/chosen.json"),
     )
 }
 
@@ -38,7 +38,9 @@ rule rewire:
     params:
         files=files,
         spec=spec("rewire"),
-        code=plan.code("rewire"),
+        code=lambda wildcards: plan.protocol_code(
+            "rewire", EXPERIMENTS[wildcards.experiment]
+        ),
         threads=1,
     message:
         "{wildcards.experiment}, seed {wildcards.seed}: other users for the test items"
@@ -46,12 +48,31 @@ rule rewire:
         f"frostline rewire {COMMAND}"
 
 
+# An experiment's own split does not reach a rerun, and a rerun's split reads what was rewired.
 use rule split as split_rewired with:
     input:
         interactions=f"{SEED}/interactions.parquet",
         catalogue=ingested("items.parquet"),
     wildcard_constraints:
-        experiment="[^/]+/noninterference/rewired",
+        experiment=rewired(lambda p: p.parts == METHODS),
+        seed=r"\d+",
+
+
+use rule split_queries as split_queries_rewired with:
+    input:
+        interactions=f"{SEED}/interactions.parquet",
+        catalogue=ingested("items.parquet"),
+    wildcard_constraints:
+        experiment=rewired(lambda p: p.parts == SYSTEMS and p.has_val),
+        seed=r"\d+",
+
+
+use rule split_queries_of_test as split_queries_of_test_rewired with:
+    input:
+        interactions=f"{SEED}/interactions.parquet",
+        catalogue=ingested("items.parquet"),
+    wildcard_constraints:
+        experiment=rewired(lambda p: p.parts == SYSTEMS and not p.has_val),
         seed=r"\d+",
 
 
@@ -59,27 +80,54 @@ rule relabel:
     input:
         **{name: path for name, path in rules.split.output.items() if name != "test"},
     output:
-        **{
-            name: path.replace(RESULTS, f"{RESULTS}/noninterference/relabelled")
-            for name, path in rules.split.output.items()
-        },
+        **relabelled(rules.split.output),
     log:
         f"{LOGS}/seed-{{seed}}/relabel.log",
     benchmark:
         f"{LOGS}/seed-{{seed}}/relabel.benchmark.tsv"
     wildcard_constraints:
-        experiment="[^/]+",
+        experiment=experiments_where(lambda p: p.parts == METHODS),
         seed=r"\d+",
     threads: 1
     params:
         files=files,
         spec=spec("relabel"),
-        code=plan.code("relabel"),
+        code=lambda wildcards: plan.protocol_code(
+            "relabel", EXPERIMENTS[wildcards.experiment]
+        ),
         threads=1,
     message:
         "{wildcards.experiment}, seed {wildcards.seed}: arbitrary test labels"
     shell:
         f"frostline relabel {COMMAND}"
+
+
+use rule relabel as relabel_queries with:
+    input:
+        **{
+            name: path
+            for name, path in rules.split_queries.output.items()
+            if name != "test"
+        },
+    output:
+        **relabelled(rules.split_queries.output),
+    wildcard_constraints:
+        experiment=experiments_where(lambda p: p.parts == SYSTEMS and p.has_val),
+        seed=r"\d+",
+
+
+use rule relabel as relabel_queries_of_test with:
+    input:
+        **{
+            name: path
+            for name, path in rules.split_queries_of_test.output.items()
+            if name != "test"
+        },
+    output:
+        **relabelled(rules.split_queries_of_test.output),
+    wildcard_constraints:
+        experiment=experiments_where(lambda p: p.parts == SYSTEMS and not p.has_val),
+        seed=r"\d+",
 
 
 rule noninterference:

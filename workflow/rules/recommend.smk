@@ -65,4 +65,7 @@ rule read_new_items:
 # Not part of `all`: `snakemake new_items` asks for it.
 rule new_items:
     input:
-        expand("results/{experiment}/recommend/summary.json", experiment=NAMES),
+        expand(
+            "results/{experiment}/recommend/summary.json",
+            experiment=[n for n in NAMES if EXPERIMENTS[n].protocol.parts == METHODS],
+        ),

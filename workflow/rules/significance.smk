@@ -4,7 +4,7 @@
 COMPARED = {
     name: pattern.replace("{fold}", "{tested}") for name, pattern in FIGURES.items()
 } | {
-    "chosen": f"{SEED}/chosen.json",
+    "chosen": f"{RESULTS}/seed-{{choosing}}/chosen.json",
     "summary": f"{SEED}/split/summary.json",
 }
 

@@ -14,6 +14,9 @@ CONSTANT, RANDOM = "constant", "random"
 BOUND = 3.2905267314918945
 """Standard errors either side that hold 99.9 % of a normal distribution."""
 
+FEW = 30
+"""Queries with a figure above zero, below which these alone do not tell the standard error."""
+
 
 def chance(metric: Metric, n_candidates: np.ndarray, n_relevant: np.ndarray) -> np.ndarray:
     """Expectation of a metric over all orders of the candidates, in closed form; NaN where it is undefined.
@@ -66,6 +69,7 @@ def control_checks(results: Results, primary: str, ties: str) -> list[dict[str, 
     if not {CONSTANT, RANDOM} <= set(results.systems):
         return []
     metric, apart, differences = Metric.parse(primary), [], []
+    found_at_random, chances = [], []
     for seed in results.seeds:
         found = results.per_query[seed, CONSTANT]
         sizes = (found[name].to_numpy() for name in ("n_candidates", "n_relevant"))
@@ -76,9 +80,16 @@ def control_checks(results: Results, primary: str, ties: str) -> list[dict[str, 
         if not np.allclose(constant, expected, rtol=1e-9, atol=1e-12, equal_nan=True):
             apart.append(f"seed {seed}: {np.nanmean(constant):.6f}, and chance is {np.nanmean(expected):.6f}")
         differences.append(random - expected)
-    all_of_them = np.concatenate(differences)
+        found_at_random.append(random)
+        chances.append(expected)
+    all_of_them, hits, by_chance = (np.concatenate(part) for part in (differences, found_at_random, chances))
+    mean_of_chance = float(np.nanmean(by_chance))
+    hits = np.nan_to_num(hits)
     known = all_of_them[~np.isnan(all_of_them)]
     error = known.std(ddof=1) / math.sqrt(len(known)) if len(known) > 1 else 0.0
+    if np.count_nonzero(hits) < FEW:
+        # So few tell nothing of the spread; of what lies between 0 and 1 the variance is at most that of a coin.
+        error = max(error, math.sqrt(max(mean_of_chance * (1 - mean_of_chance), 0) / len(known)))
     mean, width = float(known.mean()), BOUND * error
     said = f"{primary} is {mean:+.5f} from chance, and {width:.5f} is what luck allows"
     checks = [

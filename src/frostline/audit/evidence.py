@@ -31,7 +31,7 @@ def donor_checks(brought: Sequence[str]) -> list[dict[str, str]]:
     return [check("every donor was trained here", problems, "on the warm interactions of its seed alone", WARNING)]
 
 
-def evidence(checks: Mapping[str, Sequence[Mapping]], brought: Sequence[str]) -> dict:
+def evidence(checks: Mapping[str, Sequence[Mapping]], brought: Sequence[str], words: Mapping[str, str]) -> dict:
     """The audit's part of the verdict, from the checks of each subject.
 
     Returns
@@ -44,9 +44,7 @@ def evidence(checks: Mapping[str, Sequence[Mapping]], brought: Sequence[str]) ->
     every = [found for group in checks.values() for found in group]
     proof = [found["result"] for found in checks.get(PROOF, [])]
     outcome = "not run" if not proof else "failed" if FAILED in proof else "proved"
-    split = (
-        "The stage split, the only one that sees warm and cold interactions together: what it wrote is checked above"
-    )
+    split = f"The stage split, the only one that sees {words['together']}: what it wrote is checked above"
     return {
         "checks": {found["name"]: found["result"] != FAILED for found in every},
         "warnings": {found["name"]: found["detail"] for found in every if found["result"] == WARNING},
@@ -57,9 +55,8 @@ def evidence(checks: Mapping[str, Sequence[Mapping]], brought: Sequence[str]) ->
             if name in checks or name == PROOF
         ],
         "trusted": [
-            split + (", and it wrote the same for other users of the test items." if outcome == "proved" else "."),
-            "The data: that the source is what it claims to be, and that the content was known before anyone touched an "
-            "item, as the config says.",
+            split + (", and it wrote the same for " + words["rewired"] + "." if outcome == "proved" else "."),
+            f"The data: that the source is what it claims to be{words['trusted']}.",
             *(f"The donor '{name}', which was brought as a file." for name in brought),
         ],
     }

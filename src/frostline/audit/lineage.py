@@ -9,10 +9,21 @@ from frostline.artifacts import Job, digest_file, read_provenance
 from frostline.audit.checks import check
 from frostline.folds import TEST, VAL
 
-FREE_OF_LABELS = ("pseudo_split", "content", "fit_donor", "grid", "fit_method", "score", "score_meta")
+FREE_OF_LABELS = (
+    "pseudo_split",
+    "content",
+    "fit_donor",
+    "grid",
+    "fit_method",
+    "score",
+    "score_meta",
+    "grid_system",
+    "score_system",
+    "score_stack",
+)
 """Stages that must not descend from a label file, but for val labels by way of the stages `LEARNING`."""
 
-LEARNING = ("tune", "fit_meta")
+LEARNING = ("tune", "fit_meta", "tune_system", "fit_stack")
 
 PROOF = "noninterference"
 """The input that says whether reruns with changed test labels came to the same."""
@@ -27,7 +38,7 @@ def lineage_checks(job: Job) -> tuple[list[dict], list[dict]]:
     graph : list of {source, target, files}
     """
     strata = {job.inputs[name] for name in job.family("strata").values()}
-    tests, vals = ({job.inputs[f"{fold}[{seed}]"] for seed in job.params["seeds"]} for fold in (TEST, VAL))
+    tests, vals = ({job.inputs[name] for name in job.family(fold).values()} for fold in (TEST, VAL))
     ancestors: dict[str, dict] = {}
     digests: dict[str, set[str]] = {}
     changed = []

@@ -15,14 +15,15 @@ from frostline.results import Results, rounded
 def give_verdict(results: Results, choices: Mapping[int, Mapping], params: Mapping) -> dict:
     """Compare each seed's choice with the baseline on test.
 
-    `choices` is what the stage `select` wrote for each seed. The system that most seeds chose is named, of several the one
+    `choices` is what the stage `select` wrote for each seed; empty where nothing is chosen: then the system that the config
+    names is compared. The system that most seeds chose is named, of several the one
     with the highest mean on val.
 
     The difference is the mean over seeds of each seed's own choice minus the baseline, its interval the crossed
     bootstrap over seeds, users and items. Transfer is worth it if the interval is above zero.
     """
     metric, baseline = params["primary"], params["baseline"]
-    chosen = {seed: choice["system"] for seed, choice in choices.items()}
+    chosen = {seed: choices[seed]["system"] if choices else params["comparison"] for seed in results.seeds}
     pairs: list[SeedResult] = []
     for seed, whole in zip(results.seeds, results.by_seed([metric]), strict=True):
         pairs.append(whole.take([results.systems.index(chosen[seed]), results.systems.index(baseline)]))
@@ -36,11 +37,14 @@ def give_verdict(results: Results, choices: Mapping[int, Mapping], params: Mappi
     of_choice = statistics.fmean(results.pooled[seed, chosen[seed]]["mean"][metric] for seed in results.seeds)
     hindsight = min(mean, key=lambda name: (-mean[name], name))
     votes = Counter(chosen.values())
-    on_val = {name: statistics.fmean(choice["val"][name] for choice in choices.values()) for name in votes}
-    majority = min(votes, key=lambda name: (-votes[name], -on_val[name], name))
+    majority = None
+    if choices:
+        on_val = {name: statistics.fmean(choice["val"][name] for choice in choices.values()) for name in votes}
+        majority = min(votes, key=lambda name: (-votes[name], -on_val[name], name))
     return {
         "chosen": majority,
-        "chosen_by_seed": {str(seed): system for seed, system in chosen.items()},
+        **({} if choices else {"primary": params["comparison"]}),
+        "chosen_by_seed": {str(seed): system for seed, system in chosen.items()} if choices else {},
         "baseline": baseline,
         "metric": metric,
         "chosen_mean": rounded(of_choice),
@@ -48,7 +52,7 @@ def give_verdict(results: Results, choices: Mapping[int, Mapping], params: Mappi
         "difference": rounded(of_choice - mean[baseline]),
         "ci_low": low,
         "ci_high": high,
-        "decision": "transfer" if low > 0 else "baseline",
+        "decision": params["words"]["decision"] if low > 0 else "baseline",
         "hindsight": {
             "system": hindsight,
             "mean": rounded(mean[hindsight]),

@@ -106,17 +106,17 @@ def render(
     data = {
         "params": params,
         "verdict": verdict,
-        "sentences": [wording.choice_sentence(verdict), wording.hindsight_sentence(verdict)],
-        "headline": wording.verdict_sentence(verdict),
+        "sentences": wording.sentences(verdict, params["words"]),
+        "headline": wording.verdict_sentence(verdict, params["words"]),
         "subjects": _subjects(verdict),
-        "facts": _facts(quality, split),
+        "facts": _facts(quality, split, params),
         "plots": _plots(boards["test"], verdict, params),
         "kinds": list(dict.fromkeys(row["kind"] for row in boards["test"].values())),
         "tables": {fold: _panels(board, verdict, params) for fold, board in boards.items() if board},
-        "strata": evidence.strata_tables(strata, _systems(boards["test"])),
+        "strata": evidence.strata_tables(strata, _systems(boards["test"]), params["words"]),
         "beyond": evidence.beyond_table(beyond, _systems(boards["test"]), _shown_k(params)),
         "calibration": evidence.calibration(
-            calibration, reliability, _systems(boards["test"]), (verdict["chosen"], verdict["baseline"])
+            calibration, reliability, _systems(boards["test"]), (wording.subject(verdict), verdict["baseline"])
         ),
         "left_out": {
             fold: numbers.span(row["n_excluded"] for row in board.values()) for fold, board in boards.items() if board
@@ -125,6 +125,7 @@ def render(
         "significance": section(significance, variance, params),
         "choices": _choices(tuning),
         "summaries": split.get("summaries", {}),
+        "held_out": _held_out(split.get("summaries", {})),
         "merges": _merges(split.get("summaries", {})),
         "timed": next((summary for summary in split.get("summaries", {}).values() if "temporal" in summary), None),
         "quality": quality,
@@ -164,15 +165,15 @@ def _subjects(verdict: Row) -> list[dict]:
     ]
 
 
-def _facts(quality: Row, split: Row) -> list[tuple[str, str]]:
+def _facts(quality: Row, split: Row, params: Row) -> list[tuple[str, str]]:
     """The size of the experiment, for the first screen."""
     summaries = list(split.get("summaries", {}).values())
     facts = [("interactions", numbers.count(quality.get("interactions", {}).get("kept")))]
     if summaries:
         facts.insert(0, ("users", numbers.span(summary["users"] for summary in summaries)))
         facts.insert(1, ("items", numbers.span(summary["items"] for summary in summaries)))
-        for fold in ("val", "test"):
-            facts.append((f"{fold}-cold items", numbers.span(s["folds"][fold]["items"] for s in summaries)))
+        for fold in params["folds"]:
+            facts.append((params["words"][fold], numbers.span(s["folds"][fold][params["drawn"]] for s in summaries)))
         facts.append(("seeds" if len(summaries) > 1 else "seed", numbers.count(len(summaries))))
     return facts
 
@@ -190,14 +191,14 @@ def _plots(board: Board, verdict: Row, params: Row) -> list:
             high=row["ci_high"],
             share=possible(board, row["system"], metric),
             scrambled=row["scrambled"],
-            is_chosen=row["system"] == verdict["chosen"],
+            is_chosen=row["system"] == wording.subject(verdict),
         )
         for (_, name), row in board.items()
         if name == metric
     ]
     dots.sort(key=lambda dot: (dot.mean is None, -(dot.mean or 0), dot.system))
     chance = board.get((CHANCE, metric), {}).get("mean")
-    title = f"{definitions.measure(metric)} of every system on test-cold items"
+    title = f"{definitions.measure(metric)} of every system on {params['words']['test']}"
     frames = ((charts.WIDE, "wide"), (charts.NARROW, "narrow"))
     return [charts.leaderboard(dots, params["baseline"], chance, title, frame, name) for frame, name in frames]
 
@@ -289,6 +290,17 @@ def _choices(tuning: Sequence[Row]) -> list[tuple[str, str, str]]:
         for name in found[0][2]
         if len({repr(options[name]) for _, _, options in found}) > 1
     ]
+
+
+def _held_out(summaries: Mapping[str, Row]) -> list[tuple[str, list[str]]]:
+    """What a protocol's summary asks to be shown, with its figure in each seed."""
+    shown = [dict(summary.get("shown", [])) for summary in summaries.values()]
+    names = dict.fromkeys(name for facts in shown for name in facts)
+    return [(name, [_figure(facts.get(name)) for facts in shown]) for name in names]
+
+
+def _figure(value: Any) -> str:
+    return numbers.count(value) if isinstance(value, int) else numbers.percent(value) if value is not None else "–"
 
 
 def _merges(summaries: Mapping[str, Row]) -> list[tuple[list[str], list[Row]]]:

@@ -11,19 +11,14 @@ from frostline.report import reliability
 Row = Mapping[str, Any]
 
 TITLES = {
-    "popularity": "By popularity of the cold item",
-    "category": "By category of the cold item",
-    "activity": "By activity of the user",
-    "history": "By length of the history",
+    "popularity": "By popularity of the {candidate}",
+    "category": "By category of the {candidate}",
+    "activity": "By activity of the {user}",
 }
-BUCKETED = {
-    "popularity": "relevant users an item",
-    "activity": "training interactions",
-    "history": "interactions",
-}
+BUCKETED = {"popularity": "{relevant}", "activity": "{active}"}
 
 
-def strata_tables(rows: Sequence[Row], systems: Sequence[str]) -> list[dict[str, Any]]:
+def strata_tables(rows: Sequence[Row], systems: Sequence[str], words: Mapping[str, str]) -> list[dict[str, Any]]:
     """One table a stratum: a row a system, in the order given, and a column a value, of the metric that has intervals."""
     kinds = sorted({row["stratum"] for row in rows}, key=lambda kind: (kind not in TITLES, [*TITLES, kind].index(kind)))
     tables = []
@@ -32,7 +27,7 @@ def strata_tables(rows: Sequence[Row], systems: Sequence[str]) -> list[dict[str,
         metric = next(row["metric"] for row in own if row["ci_low"] is not None)
         cells = {(row["system"], row["value"]): row for row in own if row["metric"] == metric}
         values = list(dict.fromkeys(row["value"] for row in own))
-        heads = [_head(kind, cells[systems[0], value]) for value in values]
+        heads = [_head(BUCKETED.get(kind, "").format(**words), cells[systems[0], value]) for value in values]
         lines = [
             {
                 "system": system,
@@ -41,7 +36,7 @@ def strata_tables(rows: Sequence[Row], systems: Sequence[str]) -> list[dict[str,
             }
             for system in systems
         ]
-        title = TITLES.get(kind, f"By {kind}")
+        title = TITLES.get(kind, f"By {kind}").format(**words)
         tables.append({"kind": kind, "title": title, "metric": metric, "heads": heads, "rows": lines})
     return tables
 
@@ -98,9 +93,9 @@ def calibration(
     }
 
 
-def _head(kind: str, row: Row) -> dict[str, str]:
+def _head(unit: str, row: Row) -> dict[str, str]:
     """What a column is about: its value, what a bucket spans, and how much is in it over all seeds."""
-    spanned = f"{span([row['low'], row['high']])} {BUCKETED.get(kind, '')}".strip() if row["low"] is not None else ""
+    spanned = f"{span([row['low'], row['high']])} {unit}".strip() if row["low"] is not None else ""
     about = [] if row["n_items"] is None else [f"{count(row['n_items'])} items"]
     about += [f"{count(row['n_queries'])} queries", f"{count(row['n_relevant'])} relevant"]
     return {"value": row["value"], "spanned": spanned, "about": ", ".join(about)}

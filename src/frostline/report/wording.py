@@ -47,30 +47,48 @@ def no_place(code: str) -> str:
     return NO_PLACE[code]
 
 
-def verdict_sentence(verdict: Mapping[str, Any]) -> Markup:
+def subject(verdict: Mapping[str, Any]) -> str:
+    """The system that was compared with the baseline: the one that was chosen, or the one that the config names."""
+    return verdict["chosen"] or verdict["primary"]
+
+
+def sentences(verdict: Mapping[str, Any], words: Mapping[str, str]) -> list[Markup]:
+    """How the system that the verdict is about came to be it, and what hindsight says."""
+    if verdict["chosen"] is None:
+        named = Markup("Nothing was chosen, as there is no val fold: {} was named in the config beforehand.")
+        best, mean = verdict["hindsight"]["system"], decimal(verdict["hindsight"]["mean"], PROSE)
+        return [
+            named.format(_name(verdict["primary"])),
+            Markup("The highest figure in the table is that of {}, {}.").format(_name(best), mean),
+        ]
+    return [choice_sentence(verdict, words), hindsight_sentence(verdict)]
+
+
+def verdict_sentence(verdict: Mapping[str, Any], words: Mapping[str, str]) -> Markup:
     """The verdict in one sentence; names from the data are escaped."""
-    baseline, chosen = _name(verdict["baseline"], "baseline"), _name(verdict["chosen"])
+    baseline, chosen = _name(verdict["baseline"], "baseline"), _name(subject(verdict))
     gives = Markup("gives {} <b class=figure>{}</b>")
     gives = gives.format(measure(verdict["metric"]), decimal(verdict["chosen_mean"], PROSE))
     interval = f"{decimal(verdict['ci_low'], PROSE)} to {decimal(verdict['ci_high'], PROSE)}"
     distance = Markup("{} {} {}").format(*_distance(verdict["difference"]), baseline)
     who = chosen if _is_unanimous(verdict) else Markup("what each seed chose")
-    if verdict["decision"] == "transfer":
+    if verdict["decision"] != "baseline":
         lead = (
-            Markup("Use {}").format(chosen) if verdict["chosen"] != verdict["baseline"] else "Choose on val-cold items"
+            Markup("Use {}").format(chosen) if subject(verdict) != verdict["baseline"] else f"Choose on {words['val']}"
         )
-        subject = "it" if _is_unanimous(verdict) else who
-        sentence = Markup("{}: on items nobody has touched {} {}, {} ({} interval {}).")
-        return sentence.format(lead, subject, gives, distance, CONFIDENCE, interval)
+        what = "it" if _is_unanimous(verdict) else who
+        sentence = Markup("{}: {} {} {}, {} ({} interval {}).")
+        return sentence.format(lead, words["untouched"], what, gives, distance, CONFIDENCE, interval)
     if set(verdict["chosen_by_seed"].values()) == {verdict["baseline"]}:
-        sentence = Markup("Keep {}: nothing did better on val-cold items. On items nobody has touched it {}.")
-        return sentence.format(baseline, gives)
+        sentence = Markup("Keep {}: nothing did better on {}. {} it {}.")
+        place = words["untouched"]
+        return sentence.format(baseline, words["val"], place[0].upper() + place[1:], gives)
     doubt = "" if verdict["ci_high"] < 0 else ", which does not exclude zero"
-    sentence = Markup("Keep {}: on items nobody has touched {} {}, {} ({} interval {}{}).")
-    return sentence.format(baseline, who, gives, distance, CONFIDENCE, interval, doubt)
+    sentence = Markup("Keep {}: {} {} {}, {} ({} interval {}{}).")
+    return sentence.format(baseline, words["untouched"], who, gives, distance, CONFIDENCE, interval, doubt)
 
 
-def choice_sentence(verdict: Mapping[str, Any]) -> Markup:
+def choice_sentence(verdict: Mapping[str, Any], words: Mapping[str, str]) -> Markup:
     """How the winner was chosen: by which figures, and in which seeds."""
     by_system: dict[str, list[str]] = {}
     for seed, system in verdict["chosen_by_seed"].items():
@@ -83,8 +101,8 @@ def choice_sentence(verdict: Mapping[str, Any]) -> Markup:
             Markup("{} in {} {}").format(_name(system), "seed" if len(seeds) == 1 else "seeds", ", ".join(seeds))
             for system, seeds in votes
         )
-    sentence = Markup("Each seed chose its winner by {} on its own val-cold items, without a look at test: {}.")
-    return sentence.format(measure(verdict["metric"]), told)
+    sentence = Markup("Each seed chose its winner by {} on its own {}, without a look at test: {}.")
+    return sentence.format(measure(verdict["metric"]), words["val"], told)
 
 
 def hindsight_sentence(verdict: Mapping[str, Any]) -> Markup:
@@ -122,7 +140,7 @@ def _distance(difference: float) -> tuple[str, str]:
 
 
 def _is_unanimous(verdict: Mapping[str, Any]) -> bool:
-    return set(verdict["chosen_by_seed"].values()) == {verdict["chosen"]}
+    return set(verdict["chosen_by_seed"].values()) <= {subject(verdict)}
 
 
 def _all_seeds(n_seeds: int) -> str:

@@ -57,7 +57,7 @@ def run(job: Job) -> None:
     test_to_train = None
     if params["replicates"] == "draws":
         found = [job.read_json(name)["folds"] for name in job.family("summary").values()]
-        test_to_train = statistics.fmean(folds[TEST]["items"] / folds[WARM]["items"] for folds in found)
+        test_to_train = statistics.fmean(folds[TEST][params["drawn"]] / folds[WARM][params["drawn"]] for folds in found)
     results = read_results(job, TEST)
     write_rows(job, "", compare(results, chosen, test_to_train, params), COLUMNS)
     write_rows(job, "variance_", decompose(results, chosen, params), VARIANCE_COLUMNS)

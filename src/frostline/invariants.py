@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from frostline.artifacts import Job
-from frostline.audit.temporal import time_check
 from frostline.folds import TEST, VAL, WARM
+from frostline.time_check import time_check
 
 
 def split_files(job: Job, seed: int) -> dict:
