@@ -82,6 +82,13 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "constant": "frostline.systems.constant:Constant",
         "popularity": "frostline.systems.popularity:Popularity",
         "tfidf": "frostline.systems.tfidf:TFIDF",
+        "bm25": "frostline.systems.bm25:BM25",
+        "lsa": "frostline.systems.lsa:LSA",
+        "nmf": "frostline.systems.nmf:NMF",
+        "metadata": "frostline.systems.metadata:Metadata",
+        "reciprocal_rank_fusion": "frostline.systems.reciprocal_rank_fusion:ReciprocalRankFusion",
+        "mmr": "frostline.systems.mmr:MMR",
+        "personalised_pagerank": "frostline.systems.personalised_pagerank:PersonalisedPageRank",
     },
 }
 """`group → name → module:Class`. The entry-point group of another package is `frostline.<group>`."""

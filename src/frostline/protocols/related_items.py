@@ -37,10 +37,13 @@ class RelatedItems(Protocol):
     held_out : float
         Share of the links that `held_out_links` holds out, about: items are drawn by the seed, and the links between two
         drawn items are held out. So what is held out does not depend on which items these links join.
+    known_links : {'filtered', 'kept'}
+        Whether the links that are known are no candidates, or compete with those that are to be found.
     """
 
     lens: Literal["links", "held_out_links", "judged"] = "links"
     held_out: float = 0.3
+    known_links: Literal["filtered", "kept"] = "filtered"
 
     baselines: ClassVar = ("tfidf",)
     has_val: ClassVar = False
@@ -102,7 +105,8 @@ class RelatedItems(Protocol):
         row = np.full(len(item_ids), -1)
         row[itself[1]] = itself[0]
         links_of_queries = np.stack([row[known[0]], known[1]])
-        barred = np.concatenate([itself, links_of_queries[:, links_of_queries[0] >= 0]], axis=1)
+        known_pairs = links_of_queries[:, links_of_queries[0] >= 0]
+        barred = itself if self.known_links == "kept" else np.concatenate([itself, known_pairs], axis=1)
         job.write_table("history_test", _pairs(*itself))
         job.write_table("excluded_test", _pairs(*barred[:, np.lexsort(barred[::-1])]))
         train = _pairs(*links_of_queries).append_column("source", pa.array(known[0], pa.int32()))
@@ -120,7 +124,7 @@ class RelatedItems(Protocol):
             ("queries", len(names)),
             ("relevant links", len(query)),
             ("of these between identical texts", int(alike.sum())),
-            ("known links, which are no candidates", links[WARM]),
+            (f"known links, {self.known_links} among the candidates", links[WARM]),
         ]
         common = {"items": len(item_ids), "queries_with_relevant": len(names)}
         folds = {fold: {"links": count, **common} for fold, count in links.items()}

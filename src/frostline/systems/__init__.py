@@ -154,3 +154,26 @@ def best_in_blocks(block: Callable[[int, int], np.ndarray], known: Known, querie
         scores[barred[inside] - start, column[inside]] = -np.inf
         parts.append(best_of(scores, known.depth))
     return SparseScores(csr_array(vstack(parts, format="csr")), NEVER)
+
+
+def all_scores(row: Callable[[int], np.ndarray], n_queries: int) -> SparseScores:
+    """Scores of every item, from a function that gives one query's; most may be zero, which is a score like any other."""
+    rows = [csr_array(np.asarray(row(query), np.float32)[None, :]) for query in range(n_queries)]
+    from scipy.sparse import vstack
+
+    return SparseScores(csr_array(vstack(rows, format="csr")), np.float32(0))
+
+
+def dense_cosines(queries: np.ndarray, items: np.ndarray) -> SparseScores:
+    """Cosine of every query's vector with every item's, zero for empty vectors; float64, shapes (n, d).
+
+    Each different item is scored once: in a product of matrices equal columns differ in their last bits, and would not tie.
+    """
+    different, which = np.unique(_unit_rows(items), axis=0, return_inverse=True)
+    scores = (_unit_rows(queries) @ different.T).astype(np.float32)[:, which.ravel()]
+    return SparseScores(csr_array(scores), np.float32(0))
+
+
+def _unit_rows(vectors: np.ndarray) -> np.ndarray:
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
