@@ -29,6 +29,8 @@ STAGES = {
     "grid_system": "score the queries of val with every point of a system's grid",
     "tune_system": "choose a point of the grid by val labels",
     "score_system": "let a system learn from train, and score all items for the queries of a fold",
+    "fit_stack": "let a combination of systems learn from val labels",
+    "score_stack": "score the queries of test by a learned combination of systems",
     "evaluate": "compare scores with held-out labels",
     "select": "choose a system by its val-cold figures",
     "aggregate": "tables over seeds",

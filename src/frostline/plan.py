@@ -400,6 +400,8 @@ _SPECS = {
     "grid_system": _system,
     "tune_system": _tune_system,
     "score_system": _system,
+    "fit_stack": lambda experiment, of: _stack(experiment, of) | _tune_system(experiment, of),
+    "score_stack": _stack,
     "evaluate": _evaluate,
     "select": _select,
     "rewire": lambda experiment, of: _protocol(experiment),

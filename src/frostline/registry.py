@@ -81,6 +81,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         "random": "frostline.systems.random:Random",
         "constant": "frostline.systems.constant:Constant",
         "popularity": "frostline.systems.popularity:Popularity",
+        "stack": "frostline.systems.stack:Stack",
         "tfidf": "frostline.systems.tfidf:TFIDF",
         "bm25": "frostline.systems.bm25:BM25",
         "lsa": "frostline.systems.lsa:LSA",
