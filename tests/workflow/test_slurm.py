@@ -19,8 +19,8 @@ def slurm() -> Iterator[Slurm]:
     known = os.environ.get("FROSTLINE_NO_SLURM")
     if lacking and os.environ.get("CI") and not known:
         pytest.fail(f"no Slurm to test with: {lacking}")
-    if lacking:
-        pytest.skip(f"{lacking}; {known}" if known else lacking)
+    if lacking or known:
+        pytest.skip(f"no Slurm: {known or lacking}")
     with Slurm() as running:
         yield running
 
