@@ -5,6 +5,8 @@ import pyarrow as pa
 import pytest
 
 from frostline import relabel, rewire, split
+from frostline.arbitrary import a_candidate_each
+from frostline.artifacts import Job
 from frostline.noninterference import compare, in_order, judge, lineage
 
 SPLIT = {
@@ -151,3 +153,15 @@ def test_lineage_is_read_from_the_sidecars(files):
         files.path("b.json"): "score",
     }
     assert in_order(found, "", found) == [files.path("a.json"), files.path("b.json")]
+
+
+def test_an_arbitrary_label_is_a_candidate_where_query_times_item_is_beyond_32_bits(files):
+    n, last = 50_000, 49_999
+    files.put("items.parquet", pa.table({"item_id": pa.array(np.arange(n))}))
+    files.put("queries.parquet", pa.table({"query": pa.array(np.arange(n))}))
+    barred = {"query": np.full(n // 2, last, np.int32), "item": np.arange(0, n, 2, dtype=np.int32)}
+    files.put("excluded_test.parquet", pa.table(barred))
+    names = ("items", "queries", "excluded_test")
+    for seed in range(10):
+        job = Job("relabel", {name: files.path(f"{name}.parquet") for name in names}, {}, {"seed": seed})
+        assert a_candidate_each(job)[last] % 2 == 1

@@ -129,14 +129,7 @@ def systems_lineup(protocol: Protocol, found: dict[str, Component], where: str) 
 def _signals(component: Component, rows: dict[str, System], where: str) -> tuple[str, ...]:
     """The systems that a learned combination combines: those that it names, or all that learn from no label."""
     free = [row.name for row in rows.values() if row.kind != "control" and not _learns(row)]
-    signals = component.points[0]["signals"] or tuple(free)
-    for position, name in enumerate(signals):
-        if name not in free or name in signals[:position]:
-            what = "is named twice" if name in free else "is no system of this experiment that it could combine"
-            raise ConfigError(
-                f"{where}.systems.{component.label}.signals[{position}]: '{name}' {what}, {suggest(name, free)}"
-            )
-    return signals
+    return _named_signals(component, free, f"{where}.systems")
 
 
 def _learns(row: System) -> bool:
@@ -208,13 +201,7 @@ def _meta_systems(
     combines = registry.load("methods", method.name).combines
     if combines is None:
         names = [system.name for system in systems]
-        signals = method.points[0]["signals"] or tuple(names)
-        for position, name in enumerate(signals):
-            if name not in names or name in signals[:position]:
-                what = "is named twice" if name in names else "is no system of this experiment that it could combine"
-                raise ConfigError(
-                    f"{where}.methods.{method.label}.signals[{position}]: '{name}' {what}, {suggest(name, names)}"
-                )
+        signals = _named_signals(method, names, f"{where}.methods")
         return {method.label: System(method.label, "system", method, None, signals)}
     first = {(s.method.name, s.donor and s.donor.label): s.name for s in reversed(systems)}
     needs_donor = {name for name in combines if "donor" in registry.load("methods", name).needs}
@@ -229,6 +216,18 @@ def _meta_systems(
             else System(name, "system", method, None, tuple(signals.values()))
         )
     return found or {method.label: "combines a donor's scores, and there is no donor"}
+
+
+def _named_signals(component: Component, possible: list[str], where: str) -> tuple[str, ...]:
+    """What a combination combines: the systems that its config names, or all that are possible."""
+    signals = component.points[0]["signals"] or tuple(possible)
+    for position, name in enumerate(signals):
+        if name not in possible or name in signals[:position]:
+            what = "is named twice" if name in possible else "is no system of this experiment that it could combine"
+            raise ConfigError(
+                f"{where}.{component.label}.signals[{position}]: '{name}' {what}, {suggest(name, possible)}"
+            )
+    return signals
 
 
 def _brought(meta: System, systems: list[System]) -> str | None:

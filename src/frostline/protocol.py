@@ -162,7 +162,7 @@ class Protocol:
         raise NotImplementedError
 
     def relabel(self, job: Job) -> None:
-        """Copy a seed's split, and write arbitrary labels as `test`, which is no input."""
+        """Write arbitrary labels as `test`; the other files of the split are copied already, and hold no test label."""
         raise NotImplementedError
 
 

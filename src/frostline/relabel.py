@@ -8,4 +8,6 @@ from frostline.protocol import protocol_of
 
 def run(job: Job) -> None:
     """Copy a split's files but for `test`, which is no input; write arbitrary labels as `test`."""
+    for name in job.inputs:
+        job.copy(name, name)
     protocol_of(job).relabel(job)

@@ -1,5 +1,6 @@
 """Systems of related items, each against its written definition (A4, A8)."""
 
+import dataclasses
 import math
 from collections import Counter
 
@@ -129,6 +130,18 @@ def test_mmr_takes_the_most_similar_first_and_then_what_is_unlike_it():
         items, values = system.score(system.fit(given), given, queries).row(0)
         orders[balance] = items[np.argsort(-values)].tolist()
     assert orders == {1.0: [1, 2, 3], 0.3: [1, 3, 2]}
+
+
+def test_mmr_puts_the_same_texts_in_an_order_that_is_not_that_of_their_ids():
+    texts = {"text": ["red blue"] * 3 + ["iron"], "tags": [[]] * 4, "year": [1.0] * 4}
+    queries = Queries(["a"], Events(np.array([0]), np.array([0])), (np.array([0]), np.array([0])))
+    firsts = set()
+    for seed in range(20):
+        given = dataclasses.replace(known(texts, n_items=4), seed=seed)
+        system = load("systems", "mmr")()
+        items, values = system.score(system.fit(given), given, queries).row(0)
+        firsts.add(items[np.argmax(values)].item())
+    assert firsts == {1, 2}
 
 
 def test_personalised_pagerank_solves_its_equation():

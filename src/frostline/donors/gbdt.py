@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from frostline.api import Bilinear, Content, Donor, of_scores
+from frostline.boosting import REPEATABLE
 from frostline.neighbours import unit_rows
 from frostline.seeds import generator, sequence
 
@@ -64,10 +65,7 @@ class GBDT(Donor):
             "num_leaves": self.leaves,
             "learning_rate": self.learning_rate,
             "seed": int(sequence(seed, "gbdt-trees").generate_state(1)[0]) >> 1,
-            "deterministic": True,
-            "force_row_wise": True,
-            "num_threads": 1,
-            "verbosity": -1,
+            **REPEATABLE,
         }
         booster = lightgbm.train(params, lightgbm.Dataset(features, label), self.trees)
         n_users, n_items = train.shape

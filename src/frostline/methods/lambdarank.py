@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from frostline.boosting import REPEATABLE
 from frostline.meta import Example, MetaMethod
 from frostline.seeds import sequence
 
@@ -55,10 +56,7 @@ class LambdaRank(MetaMethod):
             "min_data_in_leaf": self.min_pairs,
             "monotone_constraints": [1] * n_signals if self.monotone else None,
             "seed": int(sequence(seed, "lambdarank").generate_state(1)[0]) >> 1,
-            "deterministic": True,
-            "force_row_wise": True,
-            "num_threads": 1,
-            "verbosity": -1,
+            **REPEATABLE,
         }
         booster = lightgbm.train({k: v for k, v in params.items() if v is not None}, data, self.trees)
         return {"booster": np.array(booster.model_to_string())}

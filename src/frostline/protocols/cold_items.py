@@ -193,8 +193,6 @@ class ColdItems(Protocol):
 
     def relabel(self, job: Job) -> None:
         """One test-cold item at random for every query."""
-        for name in job.inputs:
-            job.copy(name, name)
         fold = job.read_table("items", columns=["fold"])["fold"].to_numpy(zero_copy_only=False)
         n_queries, like = job.read_table("queries").num_rows, job.read_table("val").schema
         drawn = generator(job.params["seed"], "relabel").choice(np.flatnonzero(fold == TEST), n_queries)

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from frostline.arbitrary import a_candidate_each
 from frostline.artifacts import Job
 from frostline.errors import ConfigError, InputError
 from frostline.folds import TEST, VAL, WARM
@@ -248,18 +249,10 @@ class NextItem(Protocol):
 
     def relabel(self, job: Job) -> None:
         """An item at random for every query, none of its history."""
-        for name in job.inputs:
-            job.copy(name, name)
-        n_items, n_queries = job.read_table("items").num_rows, job.read_table("queries").num_rows
-        barred = job.read_table("excluded_test")
-        taken = barred["query"].to_numpy() * n_items + barred["item"].to_numpy()
-        rng, query = generator(job.params["seed"], "relabel"), np.arange(n_queries)
-        drawn = rng.integers(n_items, size=n_queries)
-        while (wrong := np.isin(query * n_items + drawn, taken)).any():
-            drawn[wrong] = rng.integers(n_items, size=wrong.sum())
-        columns = {"query": pa.array(query, pa.int32()), "item": pa.array(drawn, pa.int32())}
-        columns["time"] = pa.array(np.full(n_queries, np.iinfo(np.int64).max))
-        job.write_table(TEST, pa.table(columns | {"time stamp": pa.array([OWN] * n_queries)}))
+        drawn = a_candidate_each(job)
+        columns = {"query": pa.array(np.arange(len(drawn)), pa.int32()), "item": pa.array(drawn, pa.int32())}
+        columns["time"] = pa.array(np.full(len(drawn), np.iinfo(np.int64).max))
+        job.write_table(TEST, pa.table(columns | {"time stamp": pa.array([OWN] * len(drawn))}))
 
     def _domains(self, item_ids: pa.Array, catalogue: pa.Table) -> np.ndarray | None:
         if self.domain is None:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from frostline.arbitrary import a_candidate_each
 from frostline.artifacts import Job
 from frostline.errors import InputError
 from frostline.folds import TEST, WARM
@@ -165,16 +166,8 @@ class RelatedItems(Protocol):
 
     def relabel(self, job: Job) -> None:
         """A candidate at random for every query."""
-        for name in job.inputs:
-            job.copy(name, name)
-        n_items, n_queries = job.read_table("items").num_rows, job.read_table("queries").num_rows
-        barred = job.read_table("excluded_test")
-        taken = barred["query"].to_numpy() * np.int64(n_items) + barred["item"].to_numpy()
-        rng, query = generator(job.params["seed"], "relabel"), np.arange(n_queries)
-        drawn = rng.integers(n_items, size=n_queries)
-        while (wrong := np.isin(query * n_items + drawn, taken)).any():
-            drawn[wrong] = rng.integers(n_items, size=wrong.sum())
-        job.write_table(TEST, _labels(query, drawn, np.zeros(n_queries, bool)))
+        drawn = a_candidate_each(job)
+        job.write_table(TEST, _labels(np.arange(len(drawn)), drawn, np.zeros(len(drawn), bool)))
 
 
 def _swapped(source: np.ndarray, target: np.ndarray, rows: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:

@@ -110,6 +110,17 @@ class Queries:
     def __len__(self) -> int:
         return len(self.names)
 
+    @cached_property
+    def _by_query(self) -> tuple[np.ndarray, np.ndarray]:
+        query, item = (np.asarray(part) for part in self.excluded)
+        order = np.argsort(query, kind="stable")
+        return item[order], np.searchsorted(query[order], np.arange(len(self) + 1))
+
+    def barred(self, query: int) -> np.ndarray:
+        """The items that are no candidates of one query."""
+        items, bounds = self._by_query
+        return items[bounds[query] : bounds[query + 1]]
+
 
 class System:
     """Base of systems.

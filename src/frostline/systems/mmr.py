@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
+from frostline.seeds import generator
 from frostline.sparse import NEVER, SparseScores
 from frostline.systems import Known, Queries, System
 from frostline.systems.tfidf import TFIDF, query_vectors
@@ -41,14 +42,15 @@ class MMR(System):
         vectorizer, items = model
         asked = query_vectors(vectorizer, items, queries)
         relevance = csr_array(asked @ items.T)
-        barred, column = (np.asarray(part) for part in queries.excluded)
+        # Texts are often the same word for word: which of them comes first must not follow from their ids.
+        place = generator(known.seed, "systems", "mmr").permutation(known.n_items)
         rows = []
         for query in range(len(queries)):
             span = slice(relevance.indptr[query], relevance.indptr[query + 1])
             found, values = relevance.indices[span], relevance.data[span]
-            kept = ~np.isin(found, column[barred == query])
+            kept = ~np.isin(found, queries.barred(query))
             found, values = found[kept], values[kept]
-            best = np.lexsort((found, -values))[: self.first]
+            best = np.lexsort((place[found], -values))[: self.first]
             found, values = found[best], values[best].astype(np.float64)
             alike = (items[found] @ items[found].T).toarray()
             rows.append(found[_ordered(values, alike, self.balance)])

@@ -47,19 +47,16 @@ class ReciprocalRankFusion(System):
 
     def score(self, model, known: Known, queries: Queries) -> SparseScores:
         parts = [system.score(fitted, known, queries) for system, fitted in model]
-        total = sum(_inverse_places(part, known.depth, queries.excluded, self.k) for part in parts)
+        total = sum(_inverse_places(part, known.depth, queries, self.k) for part in parts)
         total.sort_indices()
         return SparseScores(csr_array(total, dtype=np.float32), np.float32(0))
 
 
-def _inverse_places(scores: SparseScores, depth: int, excluded, k: float) -> csr_array:
+def _inverse_places(scores: SparseScores, depth: int, queries: Queries, k: float) -> csr_array:
     rows = []
-    barred, column = (np.asarray(part) for part in excluded)
-    order = np.argsort(barred, kind="stable")
-    bounds = np.searchsorted(barred[order], np.arange(len(scores) + 1))
     for query in range(len(scores)):
         items, values = scores.row(query)
-        kept = ~np.isin(items, column[order[bounds[query] : bounds[query + 1]]])
+        kept = ~np.isin(items, queries.barred(query))
         items, values = items[kept], values[kept]
         level, tied = np.unique(-values, return_inverse=True, return_counts=True)[1:]
         ahead = np.cumsum(tied) - tied

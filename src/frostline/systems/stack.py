@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import csr_array
 
+from frostline.boosting import REPEATABLE
 from frostline.errors import FrostlineError
 from frostline.seeds import generator, sequence
 from frostline.sparse import NEVER, SparseScores
@@ -107,10 +108,7 @@ class Stack(System):
             "learning_rate": self.learning_rate,
             "min_data_in_leaf": self.min_pairs,
             "seed": int(sequence(seed, "systems", "stack").generate_state(1)[0]) >> 1,
-            "deterministic": True,
-            "force_row_wise": True,
-            "num_threads": 1,
-            "verbosity": -1,
+            **REPEATABLE,
         }
         sizes = np.unique(query, return_counts=True)[1]
         data = lightgbm.Dataset(proposed.features[taught], is_gold[taught].astype(np.float32), group=sizes)
