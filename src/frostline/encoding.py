@@ -14,7 +14,7 @@ from scipy.sparse import csr_array, hstack
 
 from frostline.api import Content
 
-BUMPS = 12
+BUMPS = (6, 12, 24)
 
 
 def encode(
@@ -81,21 +81,23 @@ def encode_categories(values: pa.Array, warm: np.ndarray) -> tuple[csr_array, li
 def encode_number(values: pa.Array, warm: np.ndarray) -> tuple[csr_array, list[str]]:
     """A smooth basis: Gaussian bumps over the number's quantile among warm items, so that no outlier stretches it.
 
-    Bump j of `BUMPS` is `exp(−(q − c_j)² / 2w²)`, with centres `c_j` spread evenly over [0, 1] and w their distance. q is
-    the mid-rank quantile of the value among the warm ones, interpolated between them and clipped outside of their
-    range. A missing number has an empty row.
+    Bump j of the n of a width is `exp(−(q − c_j)² / 2w²)`, with centres `c_j` spread evenly over [0, 1] and w their
+    distance; `BUMPS` says how many each width has. Wide bumps carry a trend where items are few, narrow ones tell close
+    neighbours apart. q is the mid-rank quantile of the value among the warm ones, interpolated between them and clipped
+    outside of their range. A missing number has an empty row.
     """
     numbers = np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
     present = np.isfinite(numbers)
     known = numbers[warm & present]
+    centres = np.concatenate([np.linspace(0, 1, count) for count in BUMPS])
     if not len(known):
-        return csr_array((len(numbers), BUMPS), dtype=np.float32), [""] * BUMPS
+        return csr_array((len(numbers), len(centres)), dtype=np.float32), [""] * len(centres)
     levels, count = np.unique(known, return_counts=True)
     quantile = (np.cumsum(count) - count / 2) / count.sum()
     position = np.interp(numbers[present], levels, quantile)
-    centres = np.linspace(0, 1, BUMPS)
-    dense = np.zeros((len(numbers), BUMPS), dtype=np.float32)
-    dense[present] = np.exp(-0.5 * ((position[:, None] - centres) * (BUMPS - 1)) ** 2)
+    per_width = np.repeat(np.array(BUMPS) - 1, BUMPS)
+    dense = np.zeros((len(numbers), len(centres)), dtype=np.float32)
+    dense[present] = np.exp(-0.5 * ((position[:, None] - centres) * per_width) ** 2)
     return csr_array(dense), [f"{value:g}" for value in np.quantile(known, centres)]
 
 
